@@ -347,6 +347,22 @@ test_status 1 '30 % less throughput without other programs' judge_all
 test_match 'intervals allow for different sessions, whose differences were measured in 5 of them' text 'the effect of sessions was measured'
 test_same 0 "$(grep -c 'other programs' text)" 'the report does not mention other programs'
 
+# Others leave a fifth of the CPUs to both sides: who gets it is chance.
+{
+  side base a C1 100000 rps ',"foreign_cpu_percent":80'
+  side base a C2 100000 rps ',"foreign_cpu_percent":80'
+  side base a C3 100000 rps ',"foreign_cpu_percent":80'
+  side new x C1 48000 rps ',"foreign_cpu_percent":80'
+  side new x C2 39000 rps ',"foreign_cpu_percent":80'
+  side new x C3 60000 rps ',"foreign_cpu_percent":80'
+} >runs
+test_that 'half of the throughput while others use most of the CPUs' judge_all
+test_match '^No slowdown found\. .*used 80% of the CPU during the baseline and 80% during the contender' text \
+  'the shares are named though they are equal'
+sed 's/,"foreign_cpu_percent":80//' runs >calm
+mv calm runs
+test_status 1 'half of the throughput without other programs' judge_all
+
 # C2 and C3 are of the sessions of C1, so the same programs ran beside them; D is not.
 {
   busy 40

@@ -12,6 +12,7 @@
 
 #define LEAST_DIFFERENCE .02
 #define LEAST_LEFT .01 /* of the CPU time, to the load and the server */
+#define LUCK .2
 
 void
 busy_measure(struct pairing *p)
@@ -26,18 +27,22 @@ busy_measure(struct pairing *p)
 	}
 }
 
+/* Returns ln of how many times less CPU time other programs left to a side;
+ * NAN: not known. */
+static double
+get_loss(const struct pairing *p, size_t side)
+{
+	double left = 1 - p->busy[side] / 100;
+
+	return isnan(left) ? NAN : -log(fmax(LEAST_LEFT, left));
+}
+
 /* Returns ln of how many times more CPU time other programs left to one side.
  */
 static double
 get_difference(const struct pairing *p)
 {
-	double left[2];
-
-	for (size_t j = 0; j < 2; j++)
-		left[j] = fmax(LEAST_LEFT, 1 - p->busy[j] / 100);
-	if (isnan(p->busy[0]) || isnan(p->busy[1]))
-		return NAN;
-	return fabs(log(left[1] / left[0]));
+	return fabs(get_loss(p, 1) - get_loss(p, 0));
 }
 
 /* Returns the session of the first run of a side, or NULL if it is not known.
@@ -132,21 +137,33 @@ find_weight(const struct metric *m)
 }
 
 double
+busy_own_noise(const struct row *row)
+{
+	double by = find_weight(&row->metric), sum = 0;
+
+	if (row->exact || row->common || by == 0)
+		return 0;
+	for (size_t j = 0; j < 2; j++)
+		sum += pow(LUCK * by * pow(get_loss(row->pair, j), 2), 2);
+	return sqrt(sum) >= LEAST_DIFFERENCE ? sum : 0;
+}
+
+double
 busy_noise(const struct row *row)
 {
-	double by = find_weight(&row->metric), ln;
+	double by = find_weight(&row->metric), ln, luck = busy_own_noise(row);
 
 	if (row->exact || row->common || by == 0)
 		return 0;
 	ln = get_difference(row->pair);
-	return ln >= LEAST_DIFFERENCE ? by * by * ln * ln : 0;
+	return luck + (ln >= LEAST_DIFFERENCE ? by * by * ln * ln : 0);
 }
 
 size_t
 busy_find(const struct comparison *c, double percent[2])
 {
 	const struct pairing *last = NULL;
-	double most = 0;
+	double most = -1;
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->nrows; i++) {

@@ -210,7 +210,8 @@ set_busy(struct group *g, struct model_row *models)
 		least = fmin(least, busy_noise(g->rows[i]));
 	g->prior.others = least;
 	for (size_t i = 0; i < g->n; i++)
-		models[i].apart = busy_noise(g->rows[i]) - least;
+		models[i].apart =
+		    busy_noise(g->rows[i]) - least + busy_own_noise(g->rows[i]);
 }
 
 /* Counts the sessions of a row, unless its sides share one. */

@@ -58,6 +58,14 @@ make_row(const struct world *w, const char *metric)
 	return r;
 }
 
+/* The standard deviation by chance where others use so many percent. */
+static double
+luck(double percent)
+{
+	return isnan(percent) ? 0
+			      : .2 * pow(log(1 - fmin(percent, 99) / 100), 2);
+}
+
 static void
 weights(void)
 {
@@ -71,11 +79,17 @@ weights(void)
 	    {"requests", 0}, {"instructions_per_req", 0}};
 	struct world w;
 
+	double by_chance = hypot(luck(5), luck(45));
+
 	begin(&w, 5, 45);
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
 		struct row r = make_row(&w, of[i].metric);
 
-		tap_near(busy_noise(&r), pow(of[i].weight * log(.95 / .55), 2),
+		tap_near(busy_noise(&r),
+		    pow(of[i].weight * log(.95 / .55), 2) +
+			pow(of[i].weight * by_chance, 2),
+		    1e-12, of[i].metric);
+		tap_near(busy_own_noise(&r), pow(of[i].weight * by_chance, 2),
 		    1e-12, of[i].metric);
 	}
 	end(&w);
@@ -92,17 +106,25 @@ shares(void)
 	    {"most of the time", 0, 92, log(1 / .08)},
 	    {"all of it", 100, 0, log(100)},
 	    {"enough", 10, 11.8, log(.9 / .882)}, {"less", 10, 11.7, 0},
+	    {"much on both sides", 80, 80, 0},
 	    {"not known of the baseline", NAN, 30, 0},
 	    {"not known of the contender", 30, NAN, 0}};
 	double percent[2];
 
 	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		double by_chance;
 		struct world w;
 		struct row r;
 
 		begin(&w, of[i].base, of[i].contender);
 		r = make_row(&w, "rps");
-		tap_near(sqrt(busy_noise(&r)), of[i].want, 1e-12, of[i].what);
+		by_chance = hypot(luck(of[i].base), luck(of[i].contender));
+		by_chance = by_chance >= .02 && !isnan(of[i].base) &&
+			!isnan(of[i].contender)
+		    ? by_chance
+		    : 0;
+		tap_near(sqrt(busy_noise(&r)), hypot(of[i].want, by_chance),
+		    1e-12, of[i].what);
 		r.exact = true;
 		tap_near(busy_noise(&r), 0, 0, "rows without noise have none");
 		r.exact = false;
