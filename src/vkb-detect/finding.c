@@ -9,12 +9,10 @@
 #include "json.h"
 #include "mem.h"
 #include "reading.h"
-#include "record.h"
 #include "sessions.h"
 #include "setup.h"
 #include "slow.h"
 #include "steps.h"
-#include "str.h"
 #include "weighing.h"
 
 #include <math.h>
