@@ -188,9 +188,7 @@ DATASETS = $(addprefix datasets/,README.md recipe.json search_terms.csv \
 # configs are kept.
 define places
 $(call $(1),755,$(BINDIR),$(PROGBIN) bin/vkb $(addprefix bin/,$(WORKFLOWS)))
-$(call $(1),644,$(BINDIR),bin/vkb-sh-setup)
-$(call $(1),644,$(BINDIR),bin/vkb-forge-setup)
-$(call $(1),644,$(LIBDIR)/vkb,$(STILL))
+$(call $(1),644,$(LIBDIR)/vkb,$(STILL) lib/vkb/vkb-sh-setup lib/vkb/vkb-forge-setup)
 $(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
 $(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))
 $(call $(1),644,$(MANDIR)/man7,$(wildcard man/*.7))
@@ -222,7 +220,7 @@ DIST = vkb-$(VERSION)
 dist:
 	@mkdir -p build
 	@if [ -e .git ]; then git ls-files -z; else find . -type f \
-	! -path './build/*' ! -path './lib/*' ! -path './results/*' \
+	! -path './build/*' ! -path './lib/vkb/*.so' ! -path './results/*' \
 	\( ! -path './datasets/*' $(DATASETS:%=-o -path './%') \) \
 	$(PROGRAMS:%=! -path './bin/%') -printf '%P\0'; fi \
 	>build/dist.list
@@ -235,7 +233,7 @@ dist:
 	@echo build/$(DIST).tar.gz
 
 clean:
-	rm -rf build lib $(addprefix bin/,$(PROGRAMS))
+	rm -rf build lib/vkb/vkb-still.so $(addprefix bin/,$(PROGRAMS))
 
 .PHONY: all unit bench fuzz check lint completion install uninstall dist clean
 .DELETE_ON_ERROR:

@@ -22,10 +22,9 @@
 #include <unistd.h>
 
 struct opts {
-	const char *metrics, *since, *policy, *compat, *database, *table;
+	const char *metrics, *since, *policy, *database, *table;
 	struct opt_list formats;
-	long long window, latest;
-	double p, magnitude;
+	long long latest;
 };
 
 #define AT(f) offsetof(struct opts, f)
@@ -46,14 +45,6 @@ static const struct opt option_table[] = {
 	.help = "read margins, classes and waivers: vkb-policy(5)"},
     {0, "latest", OPT_INT, AT(latest), "N", .min = 1, .max = 1000,
 	.help = "compare the newest commit with the N before it"},
-    {0, "compat", OPT_CHOICE, AT(compat), "PROGRAM", .choices = "otava",
-	.help = "find the change points of another program"},
-    {0, "window", OPT_INT, AT(window), "N", .min = 2, .max = 1000,
-	.help = "otava: use windows of N points (50)"},
-    {0, "p", OPT_REAL, AT(p), "P", .min = 1e-9, .max = .5,
-	.help = "otava: accept changes with p up to P (0.001)"},
-    {0, "magnitude", OPT_REAL, AT(magnitude), "X", .max = 100,
-	.help = "otava: accept changes of the mean from X (0)"},
     {0}};
 
 static const struct opt_prog program = {"vkb-detect", "[FILE ...]",
@@ -68,22 +59,8 @@ static const char *const format_names[] = {
 static int
 make_rules(const struct opts *o, struct finding_rules *r)
 {
-	*r = (struct finding_rules){.metrics = o->metrics,
-	    .latest = (size_t)o->latest,
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
-	if (!o->compat && (o->window || o->p > 0 || o->magnitude > 0))
-		return err_fail("options '--window', '--p' and '--magnitude' "
-				"need '--compat otava'");
-	if (o->compat && o->latest)
-		return err_fail(
-		    "options '--latest' and '--compat' exclude each other");
-	if (o->compat) {
-		r->points.otava = true;
-		r->points.magnitude = o->magnitude;
-		r->points.window =
-		    o->window ? (size_t)o->window : CHANGEPOINT_WINDOW;
-		r->points.p = o->p > 0 ? o->p : CHANGEPOINT_P;
-	}
+	*r = (struct finding_rules){
+	    .metrics = o->metrics, .latest = (size_t)o->latest};
 	if (clock_today(r->today, getenv("SOURCE_DATE_EPOCH")) < 0)
 		return -1;
 	if (o->policy && !(r->policy = policy_read(o->policy)))

@@ -3,7 +3,6 @@
  * Writes to stdout only with --list: a table of the files and their states.
  */
 #include "err.h"
-#include "folder.h"
 #include "mem.h"
 #include "opt.h"
 #include "str.h"

@@ -4,7 +4,6 @@
  * them are the table of options and what excludes what.
  */
 #include "address.h"
-#include "client.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"

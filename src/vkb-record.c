@@ -5,7 +5,6 @@
 #include "address.h"
 #include "client.h"
 #include "err.h"
-#include "mem.h"
 #include "opt.h"
 #include "tls.h"
 #include "vkb-record/capture.h"

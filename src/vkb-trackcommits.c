@@ -5,7 +5,6 @@
  */
 #include "err.h"
 #include "gitrepo.h"
-#include "json.h"
 #include "mem.h"
 #include "opt.h"
 #include "pg.h"

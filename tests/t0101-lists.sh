@@ -206,7 +206,7 @@ empty 'each third-party header is included by one .c file, or by those that are 
 code '[^_a-z](sleep|usleep|nanosleep|clock_nanosleep)\(' src >"$bad"
 empty 'src: no code sleeps'
 grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
-  tests/run bin/* 2>/dev/null | grep -v '^Binary' | grep -v ':[[:blank:]]*#' |
+  tests/run bin/* lib/vkb/* 2>/dev/null | grep -v '^Binary' | grep -v ':[[:blank:]]*#' |
   grep -v '^tests/t0101-lists.sh:' | grep -v '# between calls of GitHub' >"$bad"
 empty 'tests and bin: no script sleeps, except between calls of GitHub'
 # A header that a .c file includes first has been compiled alone by the build.

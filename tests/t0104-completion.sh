@@ -48,7 +48,6 @@ told() {
 longs() { awk -F '\t' '{ print $2 == "-" ? "-" $1 : "--" $2 }' options | sort; }
 
 for f in "$VKB_BIN"/vkb-* "$top"/bin/vkb-*; do
-  case $f in *-setup) continue ;; esac
   [ ! -x "$f" ] || printf '%s\n' "${f##*/}"
 done | sort -u >programs
 test_match '^vkb-ab$' programs 'the programs include the workflows'

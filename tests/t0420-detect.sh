@@ -426,25 +426,14 @@ test_match '^regression at c028000.*, 29 of 30' .out 'it is a change, not a spik
 test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
   "$(judged counted)" 'counted runs do not hide that the server was the limit of the others'
 
-# --- Otava
+# --- a published series
 
-test_that 'change points of Otava' vkb-detect --compat otava flat
-test_status 1 '--compat otava accepts its window, p and magnitude' \
-  vkb-detect --compat otava --window 30 --p .01 --magnitude .03 h
-test_status 2 '--p without --compat otava is an error' vkb-detect --p .01 h
-test_status 2 'a window of 1 is an error' vkb-detect --compat otava --window 1 h
-if test_reference series-tigerbeetle.json 'Otava, tigerbeetle'; then
+if test_reference series-tigerbeetle.json 'tigerbeetle'; then
   jq -c 'to_entries[] | {type: "run", v: 1, subject: {label: "c\(.key)"},
     config: {command: "X"}, run: {}, metrics: {rps: .value}, status: "ok"}' \
     "$acceptance/series-tigerbeetle.json" >tigerbeetle
-  otava() {
-    vkb-detect --compat otava -f jsonl "$@" tigerbeetle | jq .index | tr '\n' ' '
-  }
-  test_same '15 71 ' "$(otava --window 30 --p .01 --magnitude .05)" 'Otava: 15 71'
-  test_same '10 11 15 71 363 ' "$(otava --window 30 --p .1 --magnitude .05)" \
-    'Otava: weak changes with a larger p'
   test_same '15 61 71 95 131 192 ' "$(vkb-detect -f jsonl tigerbeetle |
-    jq 'select(.kind != "spike").index' | tr '\n' ' ')" 'our settings do not report the drift'
+    jq 'select(.kind != "spike").index' | tr '\n' ' ')" 'the drift of the series is not reported'
 fi
 
 # --- formats

@@ -9,10 +9,10 @@ shown='https://***@host/a.git host=h password=*** and ***@host:a/b.git'
 secret='https://user:p@ss@host/a.git host=h password=abc and user:t0k/en=@host:a/b.git'
 test_same "vkb-stats: cannot read '$shown': No such file or directory" \
   "$(vkb-stats -- "$secret" 2>&1)" 'a program shows no secret'
-# shellcheck source=bin/vkb-sh-setup
+# shellcheck source=lib/vkb/vkb-sh-setup
 test_same "${0##*/}: $shown" "$(
   here=$top/bin
-  . "$top/bin/vkb-sh-setup"
+  . "$top/lib/vkb/vkb-sh-setup"
   say "$secret" 2>&1
   succeed
 )" 'a workflow shows no secret'
@@ -31,10 +31,10 @@ test_same 0 "$(grep -c SECRET err)" 'a message that is cut inside a password doe
 
 # login_of URL: prints the login that split_login takes out of the URL, and the rest
 login_of() {
-  # shellcheck source=bin/vkb-sh-setup
+  # shellcheck source=lib/vkb/vkb-sh-setup
   (
     here=$top/bin
-    . "$top/bin/vkb-sh-setup"
+    . "$top/lib/vkb/vkb-sh-setup"
     main='' # an error ends this subshell only
     repo=$1
     split_login repo

@@ -76,12 +76,14 @@ cc -O1 -o fails fails.c
 REAL_PATH=$PATH CALLS=$scratch/calls
 export REAL_PATH CALLS
 
+ln -s "$top/lib" lib
+
 # wrap WORKFLOW: copies it to WORKFLOW.d, where each program is a link to fails, but
 # setpriv, which starts others
 wrap() {
   mkdir "$1.d"
-  cp "$top/bin/$1" "$top"/bin/vkb-*-setup "$1.d"
-  tr -c 'A-Za-z0-9_-' '\n' <"$top/bin/$1" | cat - "$top"/bin/vkb-*-setup |
+  cp "$top/bin/$1" "$1.d"
+  tr -c 'A-Za-z0-9_-' '\n' <"$top/bin/$1" | cat - "$top"/lib/vkb/vkb-*-setup |
     tr -c 'A-Za-z0-9_-' '\n' | sort -u |
     grep -v ^- >words
   while read -r word; do
@@ -253,7 +255,7 @@ matrix vkb-needs 0 empty 'vkb-needs run'
 matrix vkb-completion 0 empty "vkb-completion $top/bin out"
 
 test_same 'answer_no() { end_with 1; }' \
-  "$(cd "$top/bin" && grep -lZ '^#!/bin/sh\|^# shellcheck shell=sh' -- * | xargs -0 grep -hE '(exit|end_with) 1')" \
+  "$(cd "$top" && grep -lZ '^#!/bin/sh\|^# shellcheck shell=sh' -- bin/* lib/vkb/* | xargs -0 grep -hE '(exit|end_with) 1')" \
   'status 1 is set in one place'
 
 # --- a full disk
@@ -298,11 +300,11 @@ fi
 
 for shell in dash 'bash --posix'; do
   command -v "${shell%% *}" >/dev/null || continue
-  mkdir alone
-  cp "$top/bin/vkb-ab" alone
+  mkdir -p alone/bin
+  cp "$top/bin/vkb-ab" alone/bin
   # shellcheck disable=SC2086 # words
-  test_status 2 "$shell: a missing vkb-sh-setup is an error" $shell alone/vkb-ab -h
-  test_match '^vkb-ab: cannot load vkb-sh-setup' .err "$shell: a message says that it cannot be loaded"
+  test_status 2 "$shell: a missing vkb-sh-setup is an error" $shell alone/bin/vkb-ab -h
+  test_match '^vkb-ab: cannot load ../lib/vkb/vkb-sh-setup' .err "$shell: a message says that it cannot be loaded"
   rm -r alone
   echo file >file
   # shellcheck disable=SC2086 # words

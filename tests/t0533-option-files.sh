@@ -7,7 +7,7 @@
 cat >workflow <<'END'
 set -eu
 here=$top/bin
-. "$here/vkb-sh-setup"
+. "$here/../lib/vkb/vkb-sh-setup"
 results=none policy='' since='' operands=''
 options='
 --results DIR  the folder of the results
@@ -78,7 +78,7 @@ mkdir "$TMPDIR"
 cat >scratch.sh <<'END'
 set -eu
 here=$top/bin
-. "$here/vkb-sh-setup"
+. "$here/../lib/vkb/vkb-sh-setup"
 make_scratch
 echo text >"$tmp/file"
 echo "$tmp" >"$1"
@@ -107,6 +107,6 @@ test_that 'it follows no link' test -e "$scratch/home/kept"
 echo >&6
 wait
 test_same "$TMPDIR/vkb-scratch.link" "$(litter)" 'no other folder is left at the end'
-test_same 'bin/vkb-needs bin/vkb-sh-setup' "$(cd "$top" && grep -lIw mktemp bin/* | xargs)" \
+test_same 'bin/vkb-needs lib/vkb/vkb-sh-setup' "$(cd "$top" && grep -lIw mktemp bin/* lib/vkb/* | xargs)" \
   'all workflows make their folders so; vkb-needs has a file, where flock may be missing'
 test_done

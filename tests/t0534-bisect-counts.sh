@@ -106,7 +106,8 @@ test_match 'the counts of the good or the bad commit are not exact: two fresh se
 
 # vkb-load writes one complete run and ends with 2, as on a full disk.
 mkdir broken
-cp "$top"/bin/vkb-bisect "$top"/bin/vkb-sh-setup broken
+ln -s "$top/lib" lib
+cp "$top"/bin/vkb-bisect broken
 for program in build compare stats; do
   ln -s "$(command -v vkb-$program)" broken
 done

@@ -348,7 +348,8 @@ test_match "^vkb-detect: .*'none.jsonl'" .err 'the error of vkb-detect names the
 mkdir silent
 printf '#!/bin/sh\nexit 1\n' >silent/vkb-detect
 chmod +x silent/vkb-detect
-cp "$top/bin/vkb-comment" "$top"/bin/vkb-*-setup silent
+ln -s "$top/lib" lib
+cp "$top/bin/vkb-comment" silent
 chmod +x silent/*
 test_status 2 'a vkb-detect that ends with 1 without an issue is an error' silent/vkb-comment --issue github one.jsonl
 test_match 'there is no issue: vkb-detect ended with status 1' .err 'the error says that there is no issue'

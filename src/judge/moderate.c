@@ -1,6 +1,5 @@
 #include "moderate.h"
 #include "mem.h"
-#include "stats.h"
 #include "tdist.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "mem.h"
 #include "model.h"
 #include "stats.h"
-#include "tdist.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 #include "verdict.h"
-#include "mem.h"
 #include "model.h"
 #include "stats.h"
 

@@ -3,9 +3,7 @@
 #include "level.h"
 #include "mem.h"
 #include "spike.h"
-#include "stats.h"
 #include "stretch.h"
-#include "tdist.h"
 #include "trend.h"
 
 #include <math.h>

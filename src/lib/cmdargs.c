@@ -1,6 +1,4 @@
 #include "cmdargs.h"
-#include "num.h"
-#include "str.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "flatkeys.h"
 #include "json.h"
 #include "num.h"
-#include "str.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 #include "keyspec.h"
 #include "mem.h"
 #include "num.h"
-#include "str.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "rebuild.h"
 #include "json.h"
-#include "mem.h"
 #include "record.h"
 #include "str.h"
 

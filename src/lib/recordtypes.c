@@ -334,7 +334,7 @@ static const struct record_key change_keys[] = {
     {"ratio", N, false, "after over before"},
     {"ci95", A, false, "of the ratio"},
     {"probability", N, false, "of the change; absent: it was not judged"},
-    {"method", S, true, "levels, slope, spike, exact, otava, runs or sessions"},
+    {"method", S, true, "levels, slope, spike, exact, runs or sessions"},
     {"setup", S, false,
 	"what changed besides the commit, so that it is not named a "
 	"regression"},

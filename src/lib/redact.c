@@ -1,7 +1,6 @@
 /* Over 500 lines: the forms of a secret share one scanner and its small parts.
  */
 #include "redact.h"
-#include "mem.h"
 #include "str.h"
 
 #include <ctype.h>

@@ -11,7 +11,6 @@
 #include "runrecord.h"
 #include "scratch.h"
 #include "sink.h"
-#include "stats.h"
 #include "str.h"
 
 #include <ctype.h>

@@ -72,7 +72,7 @@ cache_open(struct cache *c, const char *wanted, struct halt *halt)
 void
 cache_close(struct cache *c)
 {
-	free((void *)(size_t)c->dir);
+	free(c->dir);
 	free(c->ccache);
 }
 

@@ -17,7 +17,7 @@
 struct halt;
 
 struct cache {
-	const char *dir;   /* absolute */
+	char *dir;         /* absolute */
 	char *ccache;      /* the folder of ccache: each user has one */
 	struct halt *halt; /* borrowed; ends the wait for a lock */
 };

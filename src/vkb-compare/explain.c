@@ -1,4 +1,3 @@
-#include "busy.h"
 #include "err.h"
 #include "judge.h"
 #include "num.h"

@@ -2,7 +2,6 @@
 #include "markup.h"
 #include "mdcases.h"
 #include "mdpage.h"
-#include "mem.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"

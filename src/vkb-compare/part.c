@@ -3,7 +3,6 @@
 #include "json.h"
 #include "jsonscan.h"
 #include "mem.h"
-#include "record.h"
 #include "recordreader.h"
 #include "str.h"
 

@@ -1,9 +1,6 @@
 #include "report.h"
-#include "history.h"
-#include "json.h"
 #include "mem.h"
 #include "num.h"
-#include "sessions.h"
 #include "stats.h"
 #include "str.h"
 

@@ -1,6 +1,5 @@
 #include "report.h"
 #include "brief.h"
-#include "json.h"
 #include "mem.h"
 #include "num.h"
 #include "str.h"

@@ -1,6 +1,5 @@
 #include "together.h"
 #include "changetext.h"
-#include "json.h"
 #include "judge.h"
 #include "markup.h"
 #include "mem.h"

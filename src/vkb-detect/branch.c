@@ -1,7 +1,6 @@
 #include "branch.h"
 #include "ancestry.h"
 #include "casename.h"
-#include "caseset.h"
 #include "column.h"
 #include "err.h"
 #include "reading.h"

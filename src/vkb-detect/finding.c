@@ -1,5 +1,6 @@
 #include "finding.h"
 #include "casename.h"
+#include "changepoint.h"
 #include "counted.h"
 #include "deciding.h"
 #include "grouping.h"
@@ -8,12 +9,10 @@
 #include "json.h"
 #include "mem.h"
 #include "reading.h"
-#include "record.h"
 #include "sessions.h"
 #include "setup.h"
 #include "slow.h"
 #include "steps.h"
-#include "str.h"
 #include "weighing.h"
 
 #include <math.h>
@@ -221,12 +220,11 @@ find_changes(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
     const struct finding_rules *r)
 {
-	struct changepoint_rules rules = r->points;
+	const struct changepoint_rules rules = {
+	    CHANGEPOINT_WINDOW, CHANGEPOINT_P, frame->margin, false};
 	struct changepoint *c;
 	size_t n, first = all->n;
 
-	if (rules.magnitude < 0)
-		rules.magnitude = frame->margin;
 	n = exact ? steps_find(s, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
 	for (size_t i = 0; i < n; i++) {
@@ -237,23 +235,21 @@ find_changes(struct findings *all, const struct branch *b,
 		f->hi = c[i].hi;
 		f->n[0] = c[i].n[0];
 		f->n[1] = c[i].n[1];
-		if (exact || rules.otava || c[i].spike)
-			f->method = exact ? "exact"
-			    : rules.otava ? "otava"
-					  : "spike";
+		if (exact || c[i].spike)
+			f->method = exact ? "exact" : "spike";
 		f->rebuilt =
 		    frame->metric.exact && is_rebuilt(b, s->v, c[i].at);
 		f->gate = f->gate && !f->rebuilt;
 		measure_finding(f, s->v, b->npoints, c, n, i);
-		if (exact || rules.otava || c[i].spike)
+		if (exact || c[i].spike)
 			f->evidence = NAN;
 		find_setup(f, b, s);
 		f->fresh = f->hi >= r->since;
 	}
-	if (!exact && !rules.otava)
+	if (!exact)
 		find_trends(all, b, frame, s, c, n, r->since);
 	close_findings(all->v + first, all->n - first);
-	if (!exact && s->n < CHANGEPOINT_LEAST && !rules.otava) {
+	if (!exact && s->n < CHANGEPOINT_LEAST) {
 		all->tooshort++;
 		if (!all->shortest || s->n < all->shortest_points) {
 			all->shortest = frame->series;

@@ -9,7 +9,6 @@
 #include <stddef.h>
 
 #include "branch.h"
-#include "changepoint.h"
 #include "clock.h"
 #include "metric.h"
 #include "policy.h"
@@ -54,7 +53,7 @@ struct finding {
 	struct verdict_facts facts; /* after against before */
 	double evidence;            /* of weighing.h; NAN: it needs none */
 	double probability;         /* of the change; NAN: it was not judged */
-	const char *method; /* levels, slope, spike, exact, otava; with 'latest'
+	const char *method; /* levels, slope, spike, exact; with 'latest'
 			     * that of the facts */
 	/* With 'latest', of n[0] and n[1] runs: values, and sessions. */
 	double *runs;
@@ -101,9 +100,8 @@ struct finding_rules {
 	const char *metrics; /* --metrics */
 	struct policy *policy;
 	char today[CLOCK_ISO];
-	struct changepoint_rules points; /* .magnitude < 0: the margin */
-	size_t since;                    /* first point of --since */
-	size_t latest;                   /* --latest; 0: not given */
+	size_t since;  /* first point of --since */
+	size_t latest; /* --latest; 0: not given */
 };
 
 struct findings {

@@ -1,6 +1,5 @@
 #include "joining.h"
 #include "branch.h"
-#include "changepoint.h"
 #include "finding.h"
 #include "grouping.h"
 #include "mem.h"

@@ -1,5 +1,6 @@
 #include "phrase.h"
 #include "casename.h"
+#include "changepoint.h"
 #include "machines.h"
 #include "mem.h"
 #include "num.h"

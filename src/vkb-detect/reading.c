@@ -7,7 +7,6 @@
 #include "json.h"
 #include "machines.h"
 #include "jsonhash.h"
-#include "jsonl.h"
 #include "mem.h"
 #include "metric.h"
 #include "intern.h"

@@ -3,7 +3,6 @@
 #include "intern.h"
 #include "json.h"
 #include "machines.h"
-#include "mem.h"
 #include "reading.h"
 #include "record.h"
 #include "str.h"

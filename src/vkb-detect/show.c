@@ -3,7 +3,6 @@
 #include "json.h"
 #include "machines.h"
 #include "mem.h"
-#include "num.h"
 #include "phrase.h"
 #include "reading.h"
 #include "record.h"

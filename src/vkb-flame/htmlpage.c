@@ -1,6 +1,5 @@
 #include "htmlpage.h"
 #include "asset.h"
-#include "diff.h"
 #include "flame.h"
 #include "functions.h"
 #include "html.h"

@@ -28,7 +28,7 @@ struct slot {
 struct dump {
 	char *name;
 	struct tarball *serial; /* for one thread; NULL: slots are used */
-	const char *map;
+	char *map;
 	size_t size;
 
 	size_t threads, started;
@@ -211,7 +211,7 @@ dump_close(struct dump *d)
 	for (size_t i = 0; i < d->nslots; i++)
 		str_free(&d->slots[i].text);
 	if (d->map)
-		munmap((void *)(uintptr_t)d->map, d->size);
+		munmap(d->map, d->size);
 	tarball_close(d->serial);
 	free(d->slots);
 	free(d->thread);

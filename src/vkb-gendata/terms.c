@@ -2,7 +2,6 @@
 #include "csvrows.h"
 #include "err.h"
 #include "mem.h"
-#include "str.h"
 #include "transform.h"
 
 #include <ctype.h>

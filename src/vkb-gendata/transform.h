@@ -9,8 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "str.h"
-
 struct configwalk;
 struct json;
 

@@ -1,7 +1,6 @@
 #include "baseline.h"
 #include "err.h"
 #include "gitrepo.h"
-#include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
 #include "archive.h"

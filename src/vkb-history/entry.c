@@ -1,7 +1,6 @@
 #include "entry.h"
 #include "archive.h"
 #include "clock.h"
-#include "json.h"
 #include "markup.h"
 #include "record.h"
 #include "str.h"

@@ -3,7 +3,6 @@
 #include "json.h"
 #include "jsonhash.h"
 #include "mem.h"
-#include "record.h"
 #include "runrecord.h"
 #include "spool.h"
 #include "str.h"

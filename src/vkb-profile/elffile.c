@@ -14,7 +14,7 @@
 	(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
 struct elffile {
-	const unsigned char *image;
+	unsigned char *image;
 	size_t size;
 	Elf64_Ehdr head;
 };
@@ -71,7 +71,7 @@ elffile_close(struct elffile *e)
 {
 	if (!e)
 		return;
-	munmap((void *)(uintptr_t)e->image, e->size);
+	munmap(e->image, e->size);
 	free(e);
 }
 

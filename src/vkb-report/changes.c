@@ -11,7 +11,6 @@
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
-#include "num.h"
 #include "page.h"
 #include "str.h"
 #include "judge/verdict.h"

@@ -9,7 +9,6 @@
 #include "intern.h"
 #include "order.h"
 #include "record.h"
-#include "str.h"
 #include "summary.h"
 #include "judge/verdict.h"
 

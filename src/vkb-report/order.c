@@ -1,7 +1,6 @@
 #include "order.h"
 #include "casename.h"
 #include "caseset.h"
-#include "json.h"
 #include "mem.h"
 #include "model.h"
 #include "intern.h"

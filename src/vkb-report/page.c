@@ -1,7 +1,6 @@
 #include "page.h"
 #include "asset.h"
 #include "html.h"
-#include "json.h"
 #include "markup.h"
 #include "model.h"
 #include "plot.h"

@@ -7,7 +7,6 @@
 #include "model.h"
 #include "intern.h"
 #include "plot.h"
-#include "record.h"
 #include "str.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "figure.h"
 #include "json.h"
 #include "markup.h"
-#include "metric.h"
 #include "model.h"
 #include "plot.h"
 #include "str.h"

@@ -4,7 +4,6 @@
 
 #include "footprint.h"
 #include "lineage.h"
-#include "rules.h"
 #include "sink.h"
 #include "store.h"
 #include "work.h"

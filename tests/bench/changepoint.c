@@ -289,7 +289,7 @@ main(int argc, char **argv)
 	if (argc > 1)
 		series = (size_t)strtoul(argv[1], NULL, 10);
 	measure_time("vkb-detect", false);
-	measure_time("--compat otava", true);
+	measure_time("as Otava", true);
 	print_false_changes();
 	print_delays();
 	print_short_series();

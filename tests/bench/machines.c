@@ -79,8 +79,7 @@ make_history(
 static void
 judge_history(const struct str *s, size_t step, bool *wrong, bool *hit)
 {
-	const struct finding_rules rules = {
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	const struct finding_rules rules = {0};
 	struct branch b;
 	struct findings all;
 

@@ -71,8 +71,7 @@ struct result {
 static void
 judge_history(const struct str *s, const struct kind *k, struct result *to)
 {
-	const struct finding_rules rules = {
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	const struct finding_rules rules = {0};
 	bool any = false, counts = false, hit = false;
 	struct branch b;
 	struct findings all;

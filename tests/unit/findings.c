@@ -378,8 +378,7 @@ lose_file(void)
 static void
 unreadable(void)
 {
-	struct finding_rules rules = {.metrics = "all",
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	struct finding_rules rules = {.metrics = "all"};
 	struct branch_values v;
 	struct findings all;
 	struct branch b;
@@ -493,7 +492,6 @@ exact(void)
 	struct finding_rules rules = {.metrics = "rps",
 	    .policy = policy(text),
 	    .today = "2026-11-21",
-	    .points = {.magnitude = -1},
 	    .since = 3};
 	struct findings all;
 	struct branch b;
@@ -552,8 +550,7 @@ both_ways(void)
 	struct finding_rules rules = {.metrics = "rps",
 	    .policy = policy("{\"rules\":[{\"metric\":\"rps\",\"assume\":"
 			     "\"exact\",\"margin\":\"5%\"}]}"),
-	    .today = "2026-11-21",
-	    .points = {.magnitude = -1}};
+	    .today = "2026-11-21"};
 	struct findings all;
 	struct branch b;
 	struct str s = {0};
@@ -589,8 +586,7 @@ static void
 too_short(void)
 {
 	double v[10] = {1, 1, 1, 1, NAN, 1, 1, 1, 1, NAN};
-	struct finding_rules rules = {.metrics = "rps",
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	struct finding_rules rules = {.metrics = "rps"};
 	struct findings all;
 	struct branch b;
 
@@ -606,10 +602,6 @@ too_short(void)
 	history(&b, v, 10);
 	finding_find_all(&all, &b, &rules);
 	tap_ok(all.tooshort == 1, "a series of ten points is long enough");
-	finding_free(&all);
-	rules.points.otava = true;
-	finding_find_all(&all, &b, &rules);
-	tap_ok(all.tooshort == 0, "Otava's settings have no shortest length");
 	finding_free(&all);
 	branch_free(&b);
 }
@@ -638,10 +630,8 @@ add_runs(
 static void
 newest(void)
 {
-	struct finding_rules rules = {.metrics = "rps",
-	    .today = "2026-11-21",
-	    .points = {.magnitude = -1},
-	    .latest = 2};
+	struct finding_rules rules = {
+	    .metrics = "rps", .today = "2026-11-21", .latest = 2};
 	struct findings all;
 	struct branch b;
 	struct str s = {0};
@@ -723,9 +713,7 @@ newest(void)
 static void
 common_place(void)
 {
-	struct finding_rules rules = {.metrics = "rps",
-	    .today = "2026-11-21",
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	struct finding_rules rules = {.metrics = "rps", .today = "2026-11-21"};
 	struct findings all;
 	struct branch b;
 	struct str s = {0};
@@ -763,8 +751,7 @@ keys(void)
 	struct finding_rules rules = {.metrics = "rps",
 	    .policy = policy("{\"rules\":[{\"metric\":\"rps\",\"assume\":"
 			     "\"exact\",\"margin\":\"5%\"}]}"),
-	    .today = "2026-11-21",
-	    .points = {.magnitude = -1}};
+	    .today = "2026-11-21"};
 	struct findings all;
 	struct branch b;
 	char key[17];
@@ -789,7 +776,7 @@ keys(void)
 static void
 not_gated(void)
 {
-	struct finding_rules rules = {.points = {.magnitude = -1}, .latest = 1};
+	struct finding_rules rules = {.latest = 1};
 	struct findings all;
 	struct branch b;
 	struct str s = {0};
@@ -821,7 +808,6 @@ static void
 groups(void)
 {
 	struct finding_rules rules = {.metrics = "all",
-	    .points = {.magnitude = -1},
 	    .latest = 1,
 	    .policy = policy("{\"rules\":[{\"class\":\"info\"}]}")};
 	struct findings all;

@@ -185,8 +185,7 @@ make_history(struct str *s, size_t machines, size_t first, double step,
 static size_t
 count_changes(const struct str *s, size_t nparts)
 {
-	const struct finding_rules rules = {
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	const struct finding_rules rules = {0};
 	struct branch b;
 	struct findings all;
 	size_t n = 0;
@@ -248,8 +247,7 @@ test_false_alarms(void)
 static void
 test_noisier_commits(void)
 {
-	const struct finding_rules rules = {
-	    .points = {CHANGEPOINT_WINDOW, CHANGEPOINT_P, -1, false}};
+	const struct finding_rules rules = {0};
 	size_t wrong = 0;
 	struct rng r;
 

@@ -17,7 +17,6 @@
 #include "roles.h"
 #include "search.h"
 #include "servercounts.h"
-#include "slospec.h"
 #include "starting.h"
 #include "target.h"
 #include "vkb-load/data/dataset.h"

@@ -3,7 +3,6 @@
 #include "err.h"
 #include "hist.h"
 #include "json.h"
-#include "mem.h"
 #include "metric.h"
 #include "num.h"
 #include "slospec.h"

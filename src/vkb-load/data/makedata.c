@@ -6,7 +6,6 @@
 #include "proc.h"
 #include "recipes.h"
 #include "sink.h"
-#include "str.h"
 
 #include <errno.h>
 #include <stdbool.h>

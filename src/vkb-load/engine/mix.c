@@ -7,7 +7,6 @@
 #include "err.h"
 #include "mem.h"
 #include "mixshots.h"
-#include "rowset.h"
 #include "template.h"
 #include "together.h"
 #include "values.h"

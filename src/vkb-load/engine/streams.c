@@ -1,7 +1,6 @@
 #include "streams.h"
 #include "clock.h"
 #include "fdlimit.h"
-#include "hist.h"
 #include "losses.h"
 #include "mem.h"
 #include "dealer.h"

@@ -6,7 +6,6 @@
 #include "digits.h"
 #include "engine.h"
 #include "mem.h"
-#include "str.h"
 #include "template.h"
 #include "words.h"
 

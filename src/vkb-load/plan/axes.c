@@ -4,7 +4,6 @@
 #include "mem.h"
 #include "plan.h"
 #include "redact.h"
-#include "str.h"
 
 #include <limits.h>
 #include <stdio.h>

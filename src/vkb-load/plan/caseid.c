@@ -8,7 +8,6 @@
 #include "mixspec.h"
 #include "num.h"
 #include "plan.h"
-#include "record.h"
 #include "str.h"
 
 #include <ctype.h>

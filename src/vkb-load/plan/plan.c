@@ -4,7 +4,6 @@
 #include "config.h"
 #include "configwalk.h"
 #include "connections.h"
-#include "cpulist.h"
 #include "err.h"
 #include "json.h"
 #include "jsonfile.h"

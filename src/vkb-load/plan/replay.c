@@ -3,7 +3,6 @@
 #include "mem.h"
 #include "num.h"
 #include "plan.h"
-#include "str.h"
 #include "tracefile.h"
 
 #include <limits.h>

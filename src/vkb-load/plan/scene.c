@@ -4,7 +4,6 @@
 #include "mem.h"
 #include "intern.h"
 #include "plan.h"
-#include "record.h"
 #include "str.h"
 
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "vkb-load/case/live.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
-#include "vkb-load/case/memory.h"
 #include "vkb-load/case/peers.h"
 #include "vkb-load/plan/builds.h"
 

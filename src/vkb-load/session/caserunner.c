@@ -1,18 +1,12 @@
 #include "caserunner.h"
 #include "call.h"
 #include "err.h"
-#include "json.h"
-#include "stopping.h"
 #include "mem.h"
-#include "results.h"
 #include "schedule.h"
-#include "statusline.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/handle.h"
-#include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
 #include "vkb-load/case/memory.h"
-#include "vkb-load/plan/builds.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "stopping.h"
 #include "mem.h"
 #include "intern.h"
-#include "num.h"
 #include "ciwidth.h"
 #include "record.h"
 #include "results.h"
