@@ -13,8 +13,11 @@
 # shorten FILE: prints the file with short runs, which a busy machine can do, too; a
 # search for a limit of the latency needs a time
 shorten() {
-  sed '/"slo"/b
-    s/"duration": [0-9]*/"requests": [2000]/; s/--duration [0-9]*s/--requests 2000/' "$1"
+  sed -E '/"slo"/b
+    s/"duration": [0-9]*/"requests": [2000]/; s/--duration [0-9]*s/--requests 2000/
+    s/(vkb[ -]load .*-t set,get .*)-n [0-9]+/\1-n 2000/
+    s/vkb[ -]load .*-t set,get -P 10$/& -n 2000/
+    s/^( *vkb[ -]why )/\1--rounds 1 --time 1s /' "$1"
 }
 
 # expected FILE: prints a script that fails if a command of the block does.
