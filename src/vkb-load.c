@@ -228,6 +228,8 @@ static const struct opt option_table[] = {
 	.help = "accept N lost requests and reconnects; default 0"},
     {0, "no-lock", OPT_FLAG, AT(session.no_lock),
 	.help = "measure even if another program measures on this host"},
+    {0, "no-pin", OPT_FLAG, AT(session.no_pin),
+	.help = "choose no CPUs for servers and load"},
     {0, "use-running-server", OPT_FLAG, AT(use_running),
 	.help = "use a running server instead of starting one"},
     {0, "flush", OPT_FLAG, AT(external.flush),

@@ -142,6 +142,7 @@ while read -r name default; do
     ;;
   config.arrivals) same_default config "$key" "\"$default\"" '"poisson"' '"rate":500' ;;
   config.db) same_default config "$key" "$default" 1 ;;
+  config.placement) same_default config "$key" "\"$default\"" '"none"' ;;
   config.read_from) same_default config "$key" "\"$default\"" '"replica"' ;;
   config.latency) same_default config "$key" "\"$default\"" '"batch-first-byte"' ;;
   scenario.id) same_default scenario id "\"$unquoted\"" '"other"' ;;

@@ -19,9 +19,25 @@ waits() { grep -q 'waiting for' "$1"; }
 runs() { grep -c '"type":"run"' "$1" | tr -d ' '; }
 
 test_that 'a session measures' vkb-load --runs 1 c.json
+placed=$(jq -c '[.env.server_cpus, .env.client_cpus]' .out)
 test_same '-rw-rw-rw-' "$(find "$VKB_LOCK" -printf %M)" \
   'every user can take the lock'
 hold
+cpus_of() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$@"; }
+# pinned: the servers and client threads of $holder run on the CPUs of the record.
+pinned() {
+  find_victim "$holder" && [ "$(cpus_of /proc/"$victim"/status)" = "$on_server" ] &&
+    cpus_of /proc/"$holder"/task/*/status | grep -qx "$on_client"
+}
+if [ "$(nproc)" -gt 1 ]; then
+  on_server=$(echo "$placed" | jq -r '.[0]') on_client=$(echo "$placed" | jq -r '.[1]')
+  test_same true "$(echo "$placed" | jq '.[0] != null and .[1] != null and .[0] != .[1]')" \
+    'the record has the CPUs of the server and others of the client'
+  wait_until 30 pinned
+  test_result $? 'the next session has its server and its client on these CPUs'
+else
+  test_skip 'placement' 'two CPUs'
+fi
 vkb-load --runs 2 -o second c.json 2>second.err &
 second=$!
 wait_until 30 waits second.err
@@ -30,6 +46,11 @@ test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(
   second.err 'the message names the process that measures, and --no-lock'
 test_same 0 "$(runs second)" 'a session that waits measures nothing'
 test_that '--no-lock does not wait' vkb-load --no-lock --runs 1 c.json
+unpinned() { # unpinned WHAT: the last run has no CPUs
+  test_same '["ok",null,null]' \
+    "$(jq -c '[.status, .env.server_cpus, .env.client_cpus]' .out)" "$1"
+}
+unpinned 'a session without the lock chooses no CPUs'
 test_that 'VKB_LOCK=no does not wait' env VKB_LOCK=no vkb-load --runs 1 c.json
 test_that 'a lock in another file does not wait' \
   env VKB_LOCK="$scratch/other" vkb-load --runs 1 c.json
@@ -41,6 +62,58 @@ test_same '0 2' "$? $(runs second)" 'a waiting session measures when the other o
 test_same 1 "$(grep -c 'waiting for' second.err)" 'the message about waiting is printed once'
 test_that 'a session whose runs are all finished does not wait' \
   vkb-load --runs 2 --resume second c.json
+
+# --- where servers and clients run
+
+sed 's/"warmup"/"placement":"none","warmup"/' c.json >none.json
+test_that '"placement": "none"' vkb-load --runs 1 none.json
+unpinned '"placement": "none" pins nothing'
+test_that '--no-pin' vkb-load --no-pin --runs 1 c.json
+unpinned '--no-pin pins nothing'
+test_that 'one CPU' taskset -c 0 vkb-load --runs 1 c.json
+unpinned 'with one CPU nothing is pinned'
+test_absent 'pinned|CPUs' .err 'with one CPU there is no message about CPUs'
+if [ "$(nproc)" -gt 1 ]; then
+  many=$(($(nproc) + 1))
+  test_that 'more threads than CPUs' vkb-load -t set,get --runs 1 -c $many --threads $many \
+    -n 1000 -r 100 --warmup 0
+  test_same 1 "$(grep -c "1 server thread and $many client threads for $(nproc) CPUs: servers and clients are on different ones" .err)" \
+    'threads that share CPUs are said once'
+  test_same true "$(jq -s 'all(.env.server_cpus | test("^[0-9]+$"))' .out)" \
+    'client threads that share CPUs leave that of the server alone'
+
+  # The engine valkey-benchmark has its threads on the same CPUs.
+  cat >benchmark <<END
+#!/bin/sh
+sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/\$\$/status >'$scratch/benchmark.cpus'
+exec valkey-benchmark "\$@"
+END
+  chmod +x benchmark
+  test_that 'the engine valkey-benchmark' vkb-load --engine valkey-benchmark \
+    --valkey-benchmark-path "$scratch/benchmark" --runs 1 c.json
+  test_same "$placed $on_client" "$(jq -c 'select(.type == "run") | [.env.server_cpus, .env.client_cpus]' .out) $(cat benchmark.cpus)" \
+    'valkey-benchmark runs on the CPUs of the client'
+
+  # A running server stays where it is.
+  # shellcheck disable=SC2016 # for the shell that vkb-serve starts
+  test_that 'vkb-serve pins its server, and says so' vkb-serve -- sh -c \
+    'echo $(sed -n "s/^Cpus_allowed_list:[[:space:]]*//p" /proc/$VKB_PID/status)
+     echo "$VKB_SERVER" | jq -r .nodes[0].cpus'
+  test_same "$on_server" "$(uniq .out)" 'the server of vkb-serve is where that of vkb-load is'
+  printf '{"type":"spec","v":1,"id":"other","placement":"none"}\n' >spec
+  test_other spec
+  pid=$(echo "$other" | jq .nodes[0].pid)
+  test_same "$(cpus_of /proc/self/status) null" "$(cpus_of "/proc/$pid/status") $(echo "$other" | jq .nodes[0].cpus)" \
+    '"placement": "none" of a server pins it to no CPU'
+  test_that 'a running server that may run anywhere' vkb-load --port "$port" --flush --runs 1 c.json
+  unpinned 'the client of a server that may run anywhere is not pinned'
+  taskset -a -cp 0 "$pid" >/dev/null
+  test_that 'a running server that is pinned' vkb-load --port "$port" --flush --runs 1 c.json
+  test_same '0 true' "$(cpus_of "/proc/$pid/status") $(jq '.env.client_cpus != "0" and
+    (.env.client_cpus | test("^[0-9]+$"))' .out)" \
+    'a running server is not moved, and the client keeps away from its CPU'
+  end_other
+fi
 
 # Several sessions at once: their runs do not overlap.
 for i in 1 2 3; do

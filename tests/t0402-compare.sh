@@ -236,6 +236,10 @@ two x '{"command":"SET"}' 10 11 10 11 >base
 test_that 'cases of different environments are paired' vkb-compare -v base new
 test_match 'environment differs: kernel: 6.1 -> 6.2 \(1 case\)' .out \
   'a warning is printed about different environments'
+jq -c '.env.server_cpus = "1"' base >pinned
+vkb-compare -v pinned new >out 2>&1
+test_match 'environment differs: server_cpus: 1 -> - \(1 case\)' out \
+  'a warning is printed if the server of one side was not pinned'
 printf '{"type":"run","v":1,"subject":{"label":"y"},"config":{"command":"INCR"},"run":{},"status":"failed","error":"it fell"}\n' >>new
 test_status 2 'a failed case of the contender is trouble' vkb-compare -v base new
 test_match 'warning: 1 of 1 runs failed in the contender: INCR: it fell' .out \

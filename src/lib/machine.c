@@ -305,6 +305,21 @@ add_vulnerabilities(struct json *env, const char *root)
 	json_set_filled(env, "vulnerabilities", all);
 }
 
+int
+machine_runs(const char *root, const char *program)
+{
+	char **list = sysfile_glob(root, "/proc/[0-9]*/comm"), *v;
+	int runs = *list ? 0 : -1;
+
+	for (char **p = list; *p && runs < 1; p++) {
+		v = sysfile_line(root, *p);
+		runs = v && strcmp(v, program) == 0;
+		free(v);
+	}
+	sysfile_list_free(list);
+	return runs;
+}
+
 /* The CPUs that handle interrupts, and whether irqbalance moves them. */
 static void
 add_interrupts(struct json *env, const char *root)
@@ -312,6 +327,7 @@ add_interrupts(struct json *env, const char *root)
 	char **list = sysfile_glob(root, "/proc/irq/[0-9]*/smp_affinity_list");
 	cpu_set_t all, one;
 	const char *why;
+	int runs;
 	char *v;
 
 	CPU_ZERO(&all);
@@ -324,16 +340,9 @@ add_interrupts(struct json *env, const char *root)
 	sysfile_list_free(list);
 	if (CPU_COUNT(&all))
 		set_taken(env, "irq_cpus", cpulist_text(&all));
-	list = sysfile_glob(root, "/proc/[0-9]*/comm");
-	for (char **p = list; *p; p++) {
-		v = sysfile_line(root, *p);
-		if (v && strcmp(v, "irqbalance") == 0)
-			json_set_bool(env, "irqbalance", true);
-		free(v);
-	}
-	if (*list && !json_get(env, "irqbalance"))
-		json_set_bool(env, "irqbalance", false);
-	sysfile_list_free(list);
+	runs = machine_runs(root, "irqbalance");
+	if (runs >= 0)
+		json_set_bool(env, "irqbalance", runs);
 }
 
 static void

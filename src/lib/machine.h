@@ -21,4 +21,8 @@ struct json *machine_record(const char *root, const char *session);
  */
 bool machine_stat_is_whole(const char *root);
 
+/* Returns whether a process of this name runs; -1 if processes cannot be seen.
+ */
+int machine_runs(const char *root, const char *program);
+
 #endif

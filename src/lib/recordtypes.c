@@ -39,6 +39,9 @@ static const struct record_key spec_keys[] = {
     {"config_file", S, false, "server configuration file, read first"},
     {"config_set", O, false, "CONFIG SET after start, NAME: VALUE"},
     {"cpus", A, false, "CPU list of each node, in order (strings)"},
+    {"placement", S, false,
+	"without cpus: auto, the default, pins the nodes to CPUs of their own; "
+	"none does not"},
     {"rdb", S, false, "RDB file to load at start (copied)"},
     {"aslr", B, false, "false: address randomisation off"},
     {"count", N, false,

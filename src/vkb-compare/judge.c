@@ -184,6 +184,21 @@ add_difference(struct comparison *c, const char *name, char *x, char *y)
 	    (struct difference){mem_str(name), {x, y}, 1};
 }
 
+/* Adds CPUs that only one side names: those of the other were not pinned. */
+static void
+compare_pinning(struct comparison *c, const char *name, struct json *env[2],
+    struct json *varied[2])
+{
+	const struct json *v[2] = {
+	    json_get(env[0], name), json_get(env[1], name)};
+
+	if (!v[0] != !v[1] && json_first(env[0]) && json_first(env[1]) &&
+	    !json_get(varied[0], name) && !json_get(varied[1], name))
+		add_difference(c, name,
+		    v[0] ? format_value(v[0]) : mem_str("-"),
+		    v[1] ? format_value(v[1]) : mem_str("-"));
+}
+
 static void
 compare_environments(struct comparison *c, const struct pairing *p)
 {
@@ -202,6 +217,8 @@ compare_environments(struct comparison *c, const struct pairing *p)
 			add_difference(
 			    c, json_key(j), format_value(j), format_value(k));
 	}
+	compare_pinning(c, "server_cpus", env, varied);
+	compare_pinning(c, "client_cpus", env, varied);
 	for (size_t s = 0; s < 2; s++)
 		for (const struct json *j = json_first(varied[s]); j;
 		     j = json_next(j))

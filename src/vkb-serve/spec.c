@@ -5,6 +5,7 @@
 #include "json.h"
 #include "mem.h"
 #include "ownsettings.h"
+#include "placement.h"
 #include "proc.h"
 #include "redact.h"
 #include "str.h"
@@ -153,11 +154,16 @@ static int
 check_cpus(struct spec *s, struct str *why)
 {
 	const struct json *list = json_get(s->json, "cpus"), *j;
-	const char *text;
+	const char *how = json_get_str(s->json, "placement"), *text;
 	size_t i = 0;
 
-	if (!list)
+	if (how && strcmp(how, "auto") != 0 && strcmp(how, "none") != 0)
+		return str_fail(
+		    why, "'placement': '%s' is neither auto nor none", how);
+	if (!list) {
+		s->cpus = placement_servers(s->json);
 		return 0;
+	}
 	if (json_len(list) != s->nodes)
 		return str_fail(why, "'cpus' has %zu lists for %zu nodes",
 		    json_len(list), s->nodes);

@@ -52,6 +52,10 @@ make_spec(const struct server_handle *l, const struct bench_case *cas)
 	for (const struct json *m = json_first(cas->server); m;
 	     m = json_next(m))
 		json_set(rec, json_key(m), json_dup(m));
+	if (cas->server_cpus)
+		json_set(rec, "cpus", json_dup(cas->server_cpus));
+	else if (cas->unplaced)
+		json_set_str(rec, "placement", "none");
 	json_set(rec, "modules", make_module_list(l, cas));
 	if (l->context->serve) {
 		json_set_str(rec, "host", l->context->serve->host);

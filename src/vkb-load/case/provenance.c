@@ -5,15 +5,23 @@
 #include "measure.h"
 #include "str.h"
 
-/* Joins at most n texts of a list with blanks, as the member of an object. */
+/*
+ * Joins at most n texts of a list, or of the members 'each' of its objects,
+ * with blanks, as the member of an object.
+ */
 static void
-set_joined(struct json *env, const char *key, const struct json *list, size_t n)
+set_joined(struct json *env, const char *key, const struct json *list,
+    const char *each, size_t n)
 {
 	struct str s = {0};
+	const char *text;
 
 	for (const struct json *j = json_first(list); j && n--;
-	     j = json_next(j))
-		str_printf(&s, "%s%s", s.len ? " " : "", json_str(j));
+	     j = json_next(j)) {
+		text = each ? json_get_str(j, each) : json_str(j);
+		if (text)
+			str_printf(&s, "%s%s", s.len ? " " : "", text);
+	}
 	json_set_str(env, key, s.s);
 	str_free(&s);
 }
@@ -26,11 +34,12 @@ provenance_set_env(const struct measure *m, struct json *rec)
 	size_t n = m->roles.nworks;
 
 	if (n > 1 && json_len(each))
-		set_joined(env, "client_cpus", each, n);
+		set_joined(env, "client_cpus", each, NULL, n);
 	else
 		json_set_str(env, "client_cpus", m->cas->client_cpus);
 	if (!m->context->external) {
-		set_joined(env, "server_cpus", m->cas->server_cpus, SIZE_MAX);
+		set_joined(
+		    env, "server_cpus", m->cas->server_cpus, NULL, SIZE_MAX);
 		if (m->cas->no_aslr)
 			json_set_str(env, "aslr", "disabled");
 		if (m->context->serve) {
@@ -76,5 +85,8 @@ provenance_set_subject(struct measure *m, const struct json *server)
 		    json_str(json_path(server, "binary.script_sha256")));
 		json_set_str(json_get(m->recs[i], "run"), "server_path", path);
 		set_module(m, server, m->recs[i]);
+		if (m->context->serve) /* which may have chosen the CPUs */
+			set_joined(json_get(m->recs[i], "env"), "server_cpus",
+			    json_get(server, "nodes"), "cpus", SIZE_MAX);
 	}
 }

@@ -249,6 +249,7 @@ axes_make_server(struct plan *p, const struct plan_axes *x)
 	const struct json *cfg = x->cfg;
 	const char *file = json_get_str(cfg, "custom-server-config-file");
 	const char *rdb = json_get_str(cfg, "rdb");
+	const char *placement = json_get_str(cfg, "placement");
 	const struct json *own = json_get(cfg, "custom-server-configs");
 	struct json *s = json_object();
 	char full[PATH_MAX];
@@ -275,6 +276,8 @@ axes_make_server(struct plan *p, const struct plan_axes *x)
 		json_set_str(s, "config_file", resolve_path(file, full));
 	json_set(s, "config_set", json_dup(x->set));
 	json_set(s, "cpus", list_server_cpus(p, x));
+	if (placement && strcmp(placement, "none") == 0)
+		json_set_str(s, "placement", placement);
 	if (rdb)
 		json_set_str(s, "rdb", resolve_path(rdb, full));
 	if (!json_get_bool(cfg, "aslr", true))

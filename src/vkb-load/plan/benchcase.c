@@ -181,6 +181,26 @@ bench_case_free(struct bench_case *c)
 	for (size_t i = 0; i < c->nbefore; i++)
 		bench_case_free(&c->before[i]);
 	free(c->before);
+	json_free(c->placed);
+}
+
+static void
+set_cpus(struct bench_case *c, const struct json *placed)
+{
+	c->unplaced = true;
+	if (placed) {
+		c->server_cpus = json_get(placed, "servers");
+		c->client_cpus = json_get_str(placed, "clients");
+		c->client_cpus_each = json_get(placed, "each");
+	}
+}
+
+void
+bench_case_place(struct bench_case *c)
+{
+	set_cpus(c, c->placed);
+	for (size_t i = 0; i < c->nbefore; i++)
+		set_cpus(&c->before[i], c->placed);
 }
 
 void

@@ -55,7 +55,7 @@ struct bench_delay {
 
 /*
  * A case. Everything is borrowed from the record but 'before', the cases that
- * must run before it without being recorded.
+ * must run before it without being recorded, and 'placed'.
  */
 struct bench_case {
 	const struct json *record, *config;
@@ -78,7 +78,9 @@ struct bench_case {
 
 	const char *client_cpus;             /* NULL: any */
 	const struct json *client_cpus_each; /* of clients in parallel */
-	long long seed;                      /* -1: drawn by the session */
+	struct json *placed; /* CPUs that the session chose, or NULL */
+	bool unplaced;       /* and vkb-serve chooses none either */
+	long long seed;      /* -1: drawn by the session */
 	long long max_lost;
 	double max_errors_percent; /* of the requests */
 	bool count;                /* its instructions must be counted, too */
@@ -90,6 +92,13 @@ struct bench_case {
 /* Fills a case from a record that was checked. Call bench_case_free. */
 void bench_case_fill(struct bench_case *, const struct json *record);
 void bench_case_free(struct bench_case *);
+
+/*
+ * Gives a case, and those before it, the CPUs of 'placed': "servers" and "each"
+ * as in "server.cpus" and "client.each", "clients" as in "client.cpus". Without
+ * it nothing is pinned but what the case names.
+ */
+void bench_case_place(struct bench_case *);
 
 /* Fills a load from an identity: the 'config' of a case or of its role. */
 void bench_case_fill_load(struct bench_load *, const struct json *config);

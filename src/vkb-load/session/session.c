@@ -1,7 +1,6 @@
 #include "session.h"
 #include "advice.h"
 #include "schedule.h"
-#include "cpulist.h"
 #include "err.h"
 #include "hostlock.h"
 #include "json.h"
@@ -9,13 +8,14 @@
 #include "machine.h"
 #include "mem.h"
 #include "num.h"
+#include "placement.h"
 #include "ciwidth.h"
+#include "pinning.h"
 #include "results.h"
 #include "turns.h"
 #include "where.h"
 #include "caserunner.h"
 #include "str.h"
-#include "sysfile.h"
 #include "vkb-load/case/coproc.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/live.h"
@@ -309,72 +309,6 @@ run_parts(struct session *s)
 	return rc;
 }
 
-/* Reads the CPUs of this machine. 0, or -1, not reported. */
-static int
-read_online_cpus(cpu_set_t *set)
-{
-	char *line = sysfile_line("", "/sys/devices/system/cpu/online");
-	const char *why;
-	int rc = line ? cpulist_parse(line, set, &why) : -1;
-
-	free(line);
-	return rc;
-}
-
-static int
-check_cpus(const struct bench_case *c, const char *list, const cpu_set_t *all)
-{
-	cpu_set_t set, both;
-	const char *why;
-
-	if (!list)
-		return 0;
-	if (cpulist_parse(list, &set, &why) < 0)
-		return err_fail(
-		    "%s: \"%s\" is not a CPU list: %s", c->id, list, why);
-	CPU_AND(&both, &set, all);
-	if (!CPU_EQUAL(&both, &set))
-		return err_fail("%s: this machine lacks some of the CPUs "
-				"\"%s\"",
-		    c->id, list);
-	return 0;
-}
-
-static int
-check_each(
-    const struct bench_case *c, const struct json *lists, const cpu_set_t *all)
-{
-	int rc = 0;
-
-	for (const struct json *j = json_first(lists); j && rc == 0;
-	     j = json_next(j))
-		rc = check_cpus(c, json_str(j), all);
-	return rc;
-}
-
-/*
- * Checks that this machine has the CPUs that cases are pinned to. Those of
- * servers are checked unless a running server is used, which may be on another
- * machine. 0, or -1, error reported.
- */
-static int
-check_pinning(const struct schedule *a, bool servers)
-{
-	const struct bench_case *c;
-	cpu_set_t all;
-
-	if (read_online_cpus(&all) < 0)
-		return 0;
-	for (size_t i = 0; i < a->ncases; i++) {
-		c = &a->cases[i];
-		if (check_cpus(c, c->client_cpus, &all) < 0 ||
-		    check_each(c, c->client_cpus_each, &all) < 0 ||
-		    (servers && check_each(c, c->server_cpus, &all) < 0))
-			return -1;
-	}
-	return 0;
-}
-
 int
 session_name(char name[16])
 {
@@ -444,7 +378,12 @@ session_run(const struct session_opts *o, const struct plan *plan,
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	a->progress.most = stopping_is_adaptive(&s.rule);
-	if (check_pinning(a, external == NULL && !o->serve) < 0 ||
+	if (pinning_choose(a,
+		&(struct pinning_how){.none = o->no_pin || o->no_lock ||
+			placement_is_off() || o->peers,
+		    .elsewhere = o->serve,
+		    .quiet = o->quiet,
+		    .external = external}) < 0 ||
 	    counts_choose(&o->count, a, external != NULL) < 0 ||
 	    schedule_take_finished(a) < 0 ||
 	    (external && extserver_admit(external, a->cases, a->ncases) < 0))

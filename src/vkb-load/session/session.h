@@ -33,6 +33,7 @@ struct session_opts {
 	bool has_stdin; /* the command reads standard input */
 	bool quiet, verbose;
 	bool no_lock; /* do not wait for others that measure here */
+	bool no_pin;  /* choose no CPUs */
 	bool no_env;  /* leave out the env record */
 	const struct serve *serve; /* the servers are elsewhere, or NULL */
 	struct peers *peers;       /* the other parts of the load, or NULL */
