@@ -164,7 +164,8 @@ cat >unserved.json <<'END'
    "duration": 0.3, "setup_commands": ["CLUSTER DELSLOTSRANGE 0 1999"]}]}]}]
 END
 test_status 2 'a load on a cluster that does not serve all slots fails' vkb-load --runs 1 unserved.json
-test_match "errors in [0-9]+ requests, more than 'max_errors_percent' \(1\) allows, the first: CLUSTERDOWN Hash slot not served; does the cluster serve all slots\?" \
+# On a slow machine the load may end before one of the other requests is answered.
+test_match "(errors in [0-9]+ requests, more than 'max_errors_percent' \(1\) allows, the first|no request was answered): CLUSTERDOWN Hash slot not served; does the cluster serve all slots\?" \
   .err 'the message has the error of such a slot, and what to look at'
 test_same true "$(jq -s 'map(select(.type == "run")) | length == 1 and .[0].status == "failed" and .[0].errors.CLUSTERDOWN > 0' .out)" \
   'the failed run has the number of these errors'

@@ -29,7 +29,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    .kernel = size & 4,
 	    .jit = size & 8,
 	    .addrs = size & 16};
-	struct calltree *t = calltree_new(2);
+	struct calltree *t;
 	struct callgraphs counts = {0}, none = {0};
 	struct str s = {0};
 	char path[64];
@@ -37,6 +37,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size >= 8 && memcmp(data, "PERFILE2", 8) == 0)
 		return -1; /* perf would read it */
+	t = calltree_new(2);
 	fd = memfd_create("fuzz", 0);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();

@@ -37,12 +37,13 @@ count_replies(const struct engine_result *r)
 	return sum;
 }
 
-/* Says what to do about errors of the kind. */
-static const char *
-find_advice(const struct engine_result *r)
+const char *
+errorcheck_advice(const struct engine_result *r)
 {
 	const struct engine_error *e, *most = r->errors;
 
+	if (!r->nerrors)
+		return "";
 	for (e = r->errors; e < r->errors + r->nerrors; e++)
 		most = e->count > most->count ? e : most;
 	return strcmp(most->kind, "MOVED") == 0
@@ -74,7 +75,7 @@ errorcheck_fails(
 		    "'max_errors_percent' (%.15g) allows, the first: ",
 		    errors, all, most);
 		add_kinds(&s, r, r->errors->text);
-		str_add(&s, find_advice(r));
+		str_add(&s, errorcheck_advice(r));
 	} else {
 		return false;
 	}

@@ -19,6 +19,9 @@ struct json;
 bool errorcheck_fails(
     const struct json *cas, const char *part, const struct engine_result *);
 
+/* Returns what to do about most errors, to be added to a message, or "". */
+const char *errorcheck_advice(const struct engine_result *);
+
 /* Reports the kinds of all errors of a run that has not failed, if any. */
 void errorcheck_report(const struct json *cas, const struct engine_result *);
 

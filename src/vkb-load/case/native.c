@@ -213,9 +213,9 @@ check_result(
 	const char *part = j->nwork > 1 ? j->work[i].command : NULL;
 
 	if (!r->requests) {
-		err_say("%s%sno request was answered%s%s", part ? part : "",
+		err_say("%s%sno request was answered%s%s%s", part ? part : "",
 		    part ? ": " : "", r->nerrors ? ": " : "",
-		    r->nerrors ? e->text : "");
+		    r->nerrors ? e->text : "", errorcheck_advice(r));
 		return 1;
 	}
 	if (r->nomitted)
