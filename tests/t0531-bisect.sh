@@ -131,7 +131,7 @@ margin=90%
 test_status 2 'a commit between good and bad is exit 2' bisect h good steps
 test_same "bad half" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
   'the commit in the middle is one of two that remain'
-test_match ': 1 skipped as it is not clearly different from either end: the change is too small or the machine too noisy$' .err \
+test_match ': 1 skipped as it is not clearly different from either end: the change is too small, or runs vary too much$' .err \
   'the message says that the commit is not clearly different'
 in_repo checkout -q trunk
 

@@ -128,7 +128,8 @@ take_some(struct slots *s, const struct search *where, enum who who, size_t n)
 	return taken;
 }
 
-/* Gives what was taken back, and takes CPUs for all threads; or returns false.
+/* Returns the CPUs that were chosen before, and takes some for all threads; or
+ * returns false.
  */
 static bool
 take_all(
