@@ -323,12 +323,25 @@ effect_find_noise(const struct effect *f, size_t row, int side)
 struct moderate
 effect_find_round_noise(const struct effect *f, size_t row)
 {
-	struct moderate noise = effect_find_noise(f, row, 0), between;
+	const struct model_prior *p = f->prior;
+	struct moderate noise = effect_find_noise(f, row, 0), stated, b;
+	double sessions = f->between[row].df + 1;
 
 	if (!(f->between[row].df > 0))
 		return noise;
-	between = moderate_shrink(f->between[row], &f->of_between);
-	return between.var > noise.var ? between : noise;
+	b = moderate_shrink(f->between[row], &f->of_between);
+	if (b.var <= noise.var)
+		return noise;
+	/* Few sessions say little of how much they differ: what is stated says
+	 * the rest, of both sides. */
+	stated = (struct moderate){noise.var +
+		2 * p->case_sd * p->case_sd * (double)f->rows[row].pairs /
+		    sessions,
+	    p->df};
+	b = (struct moderate){
+	    (b.var * b.df + stated.var * stated.df) / (b.df + stated.df),
+	    b.df + stated.df};
+	return b.var > noise.var ? b : noise;
 }
 
 void

@@ -155,6 +155,8 @@ formulas(void)
 	    {.00, 0, 0}, {.00, 0, 1}, {.00, 1, 0}, {.00, 1, 1}};
 	static const struct model_run w[] = {
 	    {.10, 0, 0}, {.11, 0, 1}, {.04, 1, 0}, {.05, 1, 1}};
+	static const struct model_run tenfold[] = {
+	    {2.3, 0, 0}, {2.5, 0, 1}, {2.1, 1, 0}, {2.2, 1, 1}};
 	struct model_row r = {.runs = {x, y}, .n = {4, 4}};
 	const struct model_prior prior = {.01, .02, 3, 0};
 	struct model_metric m;
@@ -174,11 +176,17 @@ formulas(void)
 	r.runs[1] = w;
 	model_judge(&r, 1, &prior, &m);
 	/* The differences .1, .11 and .04, .05 are of two sessions, whose means
-	 * are .03 off theirs: 2 * 2 * .03^2 is the variance of a round. */
+	 * are .03 off theirs: 2 * 2 * .03^2 is the variance of a round. What is
+	 * stated is .0037 / 3 of the rounds and 2 * 2 * .02^2. */
 	tap_ok(r.pairs == 4 && fabs(r.change - .075) < 1e-12 &&
-		fabs(r.error.var - .0036 / 4) < 1e-12 &&
-		fabs(r.error.df - 1) < 1e-6,
-	    "rounds of sessions that differ more count as few as these");
+		fabs(r.error.var - (.0036 + .0037 + 3 * .0016) / 4 / 4) <
+		    1e-12 &&
+		fabs(r.error.df - 4) < 1e-6,
+	    "rounds of sessions that differ more have what sessions do");
+	r.runs[1] = tenfold;
+	model_judge(&r, 1, &prior, &m);
+	tap_ok(r.up > .95,
+	    "a tenfold change is claimed though two sessions differ: %g", r.up);
 	r.runs[0] = x;
 	r.runs[1] = y;
 	r.step = .1;
