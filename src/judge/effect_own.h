@@ -55,8 +55,8 @@ void effect_measure_noise(struct effect *);
  * of the other rows; df below 1: nothing is known of it. */
 struct moderate effect_find_noise(const struct effect *, size_t row, int side);
 
-/* Returns the same of a round; if the means of several sessions differ more than
- * rounds do, that of these means, drawn to what is assumed of sessions. */
+/* Returns the same of a round; if the means of several sessions differ more
+ * than rounds do, that of these means, drawn to what is assumed of sessions. */
 struct moderate effect_find_round_noise(const struct effect *, size_t row);
 
 /* Returns the end of the session that begins at run i of a side. */
