@@ -145,7 +145,7 @@ static const struct opt option_table[] = {
     {0, "count", OPT_FLAG, AT(session.count.all),
 	.help = "also count the instructions of each case, exactly"},
     {0, "count-possible", OPT_FLAG, AT(session.count.possible),
-	.help = "the same where possible; else only measure"},
+	.help = "the same where possible"},
     {0, "count-only", OPT_FLAG, AT(session.count.only),
 	.help = "count the instructions, measure nothing"},
     {0, "count-caches", OPT_FLAG, AT(session.count.caches),

@@ -26,7 +26,7 @@
 static bool
 is_demanded(const struct counts_opts *o, const struct bench_case *c)
 {
-	return o->all || o->only || c->count;
+	return o->all || (o->only && !o->possible) || c->count;
 }
 
 bool
@@ -54,7 +54,7 @@ choose_cases(const struct counts_opts *o, struct schedule *a)
 			continue;
 		why = counting_refuse(c);
 		c->counted = !why;
-		if (why && (o->only || c->count))
+		if (why && ((o->only && !o->possible) || c->count))
 			rc = err_fail("%s: its instructions cannot be "
 				      "counted: %s",
 			    c->id, why);
@@ -62,7 +62,6 @@ choose_cases(const struct counts_opts *o, struct schedule *a)
 			first = mem_printf("%s: %s", c->id, why);
 		free(why);
 	}
-	a->progress.counts = n > 0;
 	if (n)
 		err_say("the instructions of %zu case%s are not counted (%s)",
 		    n, num_plural((double)n), first);
@@ -268,10 +267,9 @@ counts_announce(struct schedule *a)
 		n += missing;
 		cases += missing > 0;
 	}
-	a->progress.counts = n > 0;
 	if (n)
-		err_say("the instructions of %zu case%s are counted after the "
-			"measurement, on %zu server%s one after the other: "
+		err_say("the instructions of %zu case%s are counted first, on "
+			"%zu server%s one after the other: "
 			"about %s of CPU time, more if the commands are slow",
 		    cases, num_plural((double)cases), n, num_plural((double)n),
 		    num_seconds(buf, cost_s));
@@ -291,7 +289,7 @@ begin_progress(const struct counted *c, size_t cas, const char *name)
 
 	for (size_t i = cas + 1; i < a->ncases; i++)
 		later += count_missing(a, i, first);
-	a->progress.most = a->progress.counts = false;
+	a->progress.most = false;
 	progress_begin(&a->progress, name, 0, 0,
 	    later || c->took_s < 0
 		? -1

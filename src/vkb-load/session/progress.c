@@ -70,7 +70,7 @@ write_time_left(struct str *s, const struct progress *p, double left)
 		str_printf(s, "%lld min %lld s", t / 60, t % 60);
 	else
 		str_printf(s, "%lld s", t);
-	str_add(s, p->counts ? " left, then counting" : " left");
+	str_add(s, " left");
 }
 
 /* Writes "p99 .81 ms", with three digits. */

@@ -24,7 +24,6 @@ struct progress {
 	double beside; /* seconds of the runs so far beside load and warm-up */
 	size_t timed;  /* number of these runs */
 	bool most;     /* total and left_s are upper limits */
-	bool counts;   /* what is counted after that is not in left_s */
 	double left_s; /* from this run on; < 0: unknown */
 	const char *name;
 	int64_t started; /* ns of clock_ns */

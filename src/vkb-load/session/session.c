@@ -190,6 +190,7 @@ run_schedule(struct session *s)
 	const struct stopping_rule *l = a->rule;
 	char *how;
 
+	a->progress.most = stopping_is_adaptive(l);
 	for (; a->look < l->n; a->look++) {
 		schedule_make_turns(a);
 		a->progress.total = count_runs(a);
@@ -277,7 +278,7 @@ profile_scenes(struct session *s)
 	return s->unprofiled > 0;
 }
 
-/* Counts run after all measurements. Returns as run_schedule. */
+/* Counts run first: they are quick, and exact. Returns as run_schedule. */
 static int
 count_cases(struct session *s)
 {
@@ -291,13 +292,13 @@ count_cases(struct session *s)
 	return failed > 0;
 }
 
-/* Measures, counts and profiles, even if runs have failed; stops if the session
+/* Counts, measures and profiles, even if runs have failed; stops if the session
  * has to end. Returns as run_schedule. */
 static int
 run_parts(struct session *s)
 {
 	int (*const parts[])(struct session *) = {
-	    run_schedule, count_cases, profile_scenes};
+	    count_cases, run_schedule, profile_scenes};
 	int k = 0, rc = 0;
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts && k >= 0 &&
@@ -377,7 +378,6 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	brief = make_brief_env(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
-	a->progress.most = stopping_is_adaptive(&s.rule);
 	if (pinning_choose(a,
 		&(struct pinning_how){.none = o->no_pin || o->no_lock ||
 			placement_is_off() || o->peers,
