@@ -97,40 +97,29 @@ searched better >capacity
 test_that 'a capacity that rises is not a regression' vkb-detect capacity
 test_match '^improvement at' .out 'it is an improvement'
 
-# --- metrics that are judged if the server is the limit
+# --- metrics that are judged if the load has no rate
 
-# limited BOUND CONFIG: prints p99.9, CPU and memory of runs with this limit; the last
-# history gets worse by 43 %
+# limited CONFIG: prints p99.9, CPU and memory of runs; the last history gets worse by
+# 43 %
 history 2 30 1 .7 >worse
 limited() {
-  jq -c --arg bound "$1" --argjson config "$2" 'if .type == "run" then
-    (if $bound == "" then . else .bound = $bound end) | .config += $config |
+  jq -c --argjson config "$1" 'if .type == "run" then .config += $config |
     .metrics.p50_latency_ms as $x |
     .metrics = {p999_latency_ms: $x, server_cpu_us_per_req: $x, bytes_per_key: $x}
     else . end' worse
 }
 judged() { found "$@" | grep '^regression.* gate$' | cut -d ' ' -f 2 | tr '\n' ' '; }
-limited server '{}' >at_server
+limited '{}' >closed
 test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
-  "$(judged at_server)" 'p99.9 and CPU are judged where the server is the limit'
-vkb-stats at_server >summaries
-{ grep '"commit","v"' at_server; cat summaries; } >both
+  "$(judged closed)" 'p99.9 and CPU are judged'
+vkb-stats closed >summaries
+{ grep '"commit","v"' closed; cat summaries; } >both
 test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
   "$(judged both)" 'p99.9 and CPU are judged in summaries too'
-limited '' '{}' >unknown
-test_same 'bytes_per_key ' "$(judged unknown)" \
-  'p99.9 and CPU are not judged where the limit is unknown'
-limited neither '{}' >at_neither
-test_same 'bytes_per_key ' "$(judged at_neither)" \
-  'p99.9 and CPU are not judged where neither side was the limit'
-sed '2s/"bound":"server"/"bound":"client"/' at_server >client
-test_same 1 "$(grep -c '"bound":"client"' client)" 'in one run the client is the limit'
-test_same 'bytes_per_key ' "$(judged client)" \
-  'p99.9 and CPU are not judged where the client was the limit of a run'
-limited server '{"rate":1000}' >rate
+limited '{"rate":1000}' >rate
 test_same 'bytes_per_key ' "$(judged rate)" \
   'p99.9 and CPU are not judged where the load has a rate'
-limited server '{"duration_s":10}' >timed
+limited '{"duration_s":10}' >timed
 test_same 'p999_latency_ms server_cpu_us_per_req ' "$(judged timed)" \
   'memory of runs of a fixed time that write is not judged'
 found timed | grep bytes_per_key >got
@@ -419,12 +408,6 @@ test_status 1 'a change of a count is found with --latest, too' vkb-detect --lat
 counts 28 30 >runs
 test_status 1 'a change of a count two commits before the end' vkb-detect runs
 test_match '^regression at c028000.*, 29 of 30' .out 'it is a change, not a spike'
-
-# Counted runs do not say what limited the other runs.
-{ grep '"commit","v"' at_server; grep '"run"' at_server; grep '"run"' at_server | jq -c '
-  del(.bound) | .counted = true | .run.session += "c" | .metrics = {instructions_per_req: 9}'; } >counted
-test_same 'bytes_per_key p999_latency_ms server_cpu_us_per_req ' \
-  "$(judged counted)" 'counted runs do not hide that the server was the limit of the others'
 
 # --- a published series
 

@@ -332,8 +332,8 @@ effect_find_round_noise(const struct effect *f, size_t row)
 	b = moderate_shrink(f->between[row], &f->of_between);
 	if (b.var <= noise.var)
 		return noise;
-	/* Few sessions say little of how much they differ: what is stated says
-	 * the rest, of both sides. */
+	/* The variance of few sessions is very uncertain, and so it is drawn to
+	 * that of both sides of what is stated. */
 	stated = (struct moderate){noise.var +
 		2 * p->case_sd * p->case_sd * (double)f->rows[row].pairs /
 		    sessions,

@@ -33,7 +33,7 @@ const struct metric metric_table[] = {
     {"p99_latency_ms", "ms", METRIC_LOWER, .05, 3,
 	.help = "99th percentile of latency", .gate = true},
     {"p999_latency_ms", "ms", METRIC_LOWER, P999_MARGIN, 3,
-	.help = "99.9th percentile of latency", .bound = true},
+	.help = "99.9th percentile of latency", .closed = true},
     {"max_latency_ms", "ms", METRIC_LOWER, .25, 3, .help = "largest latency"},
     {"requests", "", METRIC_NEITHER, .02, 0,
 	.help = "requests answered in the measured time",
@@ -83,7 +83,7 @@ const struct metric metric_table[] = {
     {"client_cpu_us_per_req", "us", METRIC_NEITHER, .05, 4,
 	.help = "CPU time of the load client per request"},
     {"server_cpu_us_per_req", "us", METRIC_LOWER, CPU_MARGIN, 4,
-	.help = "CPU time of the servers per request", .bound = true},
+	.help = "CPU time of the servers per request", .closed = true},
     {"client_cycles_per_req", "cycles", METRIC_NEITHER, .05, 1,
 	.help = "CPU cycles of the load client per request"},
     {"server_cycles_per_req", "cycles", METRIC_LOWER, .02, 1,
@@ -292,11 +292,9 @@ metric_follows_rate(const char *name, size_t n)
 }
 
 bool
-metric_server_bound(
-    const struct json *config, double runs, double server, double client)
+metric_is_closed(const struct json *config)
 {
-	return !metric_has_rate(config) && !json_get(config, "slo") &&
-	    client <= 0 && 2 * server > runs;
+	return !metric_has_rate(config) && !json_get(config, "slo");
 }
 
 /* Does the command only read? The command of a named test, such as LRANGE_100,

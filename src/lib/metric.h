@@ -21,9 +21,7 @@ struct metric {
 	const char *help;
 	const char *flat; /* column of metrics.json; NULL: 'name' */
 	bool gate;        /* judged by default; the others are shown */
-	bool bound;       /* judged by default if the load is closed (no rate)
-			   * and the server was the limit of most runs and the
-			   * client of none */
+	bool closed;      /* judged by default where the load is closed */
 	bool exact;       /* without noise: no test, one value is enough; if the
 			   * runs of a side differ, their spread is judged */
 	double exact_margin; /* of counted runs that agree on each side it is
@@ -73,12 +71,9 @@ void metric_set_achieved(struct json *metrics);
  * its rate are how long its queue was, and are not judged. */
 bool metric_follows_rate(const char *name, size_t n);
 
-/*
- * For the metrics with 'bound': was the server the limit of most runs of the
- * case, and the client of none? False if the case has a rate.
- */
-bool metric_server_bound(
-    const struct json *config, double runs, double server, double client);
+/* For the metrics with 'closed': does the load wait for replies, without a rate
+ * and without the limit of a search? */
+bool metric_is_closed(const struct json *config);
 
 /* For the metrics with 'grows': does the faster build end with more keys, as in
  * runs of fixed time that write? */

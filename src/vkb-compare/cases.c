@@ -421,12 +421,12 @@ cases_errors(const struct kase *k)
 }
 
 double
-cases_bound(const struct kase *k, const char *who)
+cases_client_bound(const struct kase *k)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < k->nparts; i++)
-		sum +=
-		    json_get_num(json_get(k->parts[i].rest, "bound"), who, 0);
+		sum += json_get_num(
+		    json_get(k->parts[i].rest, "bound"), "client", 0);
 	return sum;
 }

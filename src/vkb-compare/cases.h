@@ -54,8 +54,8 @@ double *cases_looks(const struct kase *, size_t *n);
 /* Sum over the parts of a number of the record: "n", "failed". */
 double cases_sum(const struct kase *, const char *key);
 double cases_doubled(const struct kase *); /* runs given more than once */
-/* Runs bound by 'who': "client" or "server". */
-double cases_bound(const struct kase *, const char *who);
+/* Runs whose limit was the client. */
+double cases_client_bound(const struct kase *);
 
 /* Adds the environment of the parts to 'env', and the names of values that
  * differ between parts to 'varied'. */

@@ -64,8 +64,8 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.gate = row.primary = false;
 	if (row.margin_auto)
 		widen_margin(c, &row, r);
-	row.client_bound = cases_bound(p->side[0], "client") > 0 ||
-	    cases_bound(p->side[1], "client") > 0;
+	row.client_bound = cases_client_bound(p->side[0]) > 0 ||
+	    cases_client_bound(p->side[1]) > 0;
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
 	c->rows[c->nrows++] = row;
 	p->rows++;

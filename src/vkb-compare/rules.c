@@ -40,41 +40,6 @@ apply_options(const struct rules *r, struct row *row)
 		apply_answer(row, &m->answer, "option");
 }
 
-/* Returns the runs that have the metric: not those that are only counted. */
-static double
-count_runs(const struct kase *k, const char *metric)
-{
-	double n = 0;
-
-	for (size_t i = 0; i < k->nparts; i++) {
-		const struct part_metric *m = part_metric(&k->parts[i], metric);
-
-		n += m ? (double)m->values.n : 0;
-	}
-	return n;
-}
-
-/* Does the server limit both sides, or the only one that has the metric? */
-static bool
-is_server_bound(const struct pairing *p, const char *metric)
-{
-	bool any = false;
-
-	for (size_t j = 0; j < 2; j++) {
-		const struct kase *k = p->side[j];
-		double runs = k ? count_runs(k, metric) : 0;
-
-		if (!k ||
-		    (runs > 0 &&
-			!metric_server_bound(k->config, runs,
-			    cases_bound(k, "server"),
-			    cases_bound(k, "client"))))
-			return false;
-		any = any || runs > 0;
-	}
-	return any;
-}
-
 /* Has each side two runs or more with the metric, all with one value? */
 static bool
 do_runs_agree(const struct pairing *p, const char *metric)
@@ -159,8 +124,8 @@ rules_apply(const struct rules *r, struct row *row)
 
 	row->metric = metric_guess(row->name);
 	set_exactness(row);
-	if (row->metric.bound)
-		row->metric.gate = is_server_bound(p, row->name);
+	if (row->metric.closed)
+		row->metric.gate = metric_is_closed(k->config);
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
 	policy_find_answer(r->policy, k->config, p->name[0], p->old_name,

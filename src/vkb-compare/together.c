@@ -29,11 +29,17 @@ is_time(const struct row *r)
 	    strcmp(r->name, metric_primary(r->pair->side[0]->config)) == 0;
 }
 
+static bool
+is_cpu(const struct row *r)
+{
+	return !r->common && strcmp(r->name, "server_cpu_us_per_req") == 0;
+}
+
 bool
 together_has(const struct row *r)
 {
 	return r->pair->kind != TOGETHER_NONE &&
-	    (together_is_work(r) || is_time(r));
+	    (together_is_work(r) || is_time(r) || is_cpu(r));
 }
 
 static const struct verdict_facts *
@@ -158,7 +164,8 @@ add_work(struct str *s, const struct row *r)
 	str_addc(s, ')');
 }
 
-/* "is 2.9% slower [2.1, 3.6]", "has a p99 12.1% higher [8.1, 15.2]" */
+/* "is 2.9% slower [2.1, 3.6]", "has a p99 12.1% higher [8.1, 15.2]", "takes
+ * 13.9% more CPU per request [12.1, 15.8]" */
 static void
 add_time(struct str *s, const struct row *r)
 {
@@ -169,6 +176,8 @@ add_time(struct str *s, const struct row *r)
 
 	if (rps) {
 		str_add(s, "is ");
+	} else if (is_cpu(r)) {
+		str_add(s, "takes ");
 	} else {
 		str_add(s, "has a ");
 		changetext_metric(s, r->name);
@@ -177,7 +186,10 @@ add_time(struct str *s, const struct row *r)
 	if (verdict_is_likely(r->verdict))
 		str_add(s, "likely ");
 	write_percent(s, f->ratio);
-	str_printf(s, " %s", changetext_direction(r->name, f->ratio));
+	if (is_cpu(r))
+		str_printf(s, " %s CPU per request", rose ? "more" : "less");
+	else
+		str_printf(s, " %s", changetext_direction(r->name, f->ratio));
 	if (!isnan(f->lo95))
 		str_printf(s, " [%.1f, %.1f]", lo, hi);
 	if (r->has_rest)
@@ -237,6 +249,23 @@ add_time_of_same(struct str *s, const struct row *time)
 	}
 }
 
+/* What a busy machine leaves of the time: where the throughput is undecided,
+ * the CPU time that a request takes may be known. */
+static const struct row *
+choose_time(const struct row *time, const struct row *cpu)
+{
+	enum direction c;
+
+	if (!cpu || !cpu->gate)
+		return time;
+	c = find_direction(cpu);
+	if (c == UNCLEAR || c == TOO_FEW ||
+	    (time && find_direction(time) != UNCLEAR &&
+		find_direction(time) != TOO_FEW))
+		return time;
+	return cpu;
+}
+
 static void
 describe_pair(struct pairing *p, const struct row *work, const struct row *time)
 {
@@ -268,14 +297,16 @@ together_describe(struct comparison *c)
 	/* Both are in the order of cases; common rows come last. */
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
-		const struct row *work = NULL, *time = NULL;
+		const struct row *work = NULL, *time = NULL, *cpu = NULL;
 
 		for (; r < end && r->pair == p; r++)
 			if (together_is_work(r))
 				work = r;
 			else if (is_time(r))
 				time = r;
+			else if (is_cpu(r))
+				cpu = r;
 		if (work)
-			describe_pair(p, work, time);
+			describe_pair(p, work, choose_time(time, cpu));
 	}
 }

@@ -274,8 +274,8 @@ warn_client_bound(struct warnings *w, const struct comparison *c)
 		const struct pairing *p = &c->pairs[i];
 
 		n += p->side[0] && p->side[1] &&
-		    (cases_bound(p->side[0], "client") > 0 ||
-			cases_bound(p->side[1], "client") > 0);
+		    (cases_client_bound(p->side[0]) > 0 ||
+			cases_client_bound(p->side[1]) > 0);
 	}
 	if (n)
 		add_warning(w, REPORT_NOTE,

@@ -235,14 +235,6 @@ branch_free_values(struct branch_values *v)
 	*v = (struct branch_values){0};
 }
 
-double
-branch_count_runs(const struct branch *h, const struct series *s)
-{
-	struct column_part c;
-
-	return column_read(h, s, &c) < 0 ? 0 : (double)c.measured;
-}
-
 /* Is it "2026-03-02", or this and a time? */
 static bool
 is_date(const char *s)

@@ -97,10 +97,6 @@ int branch_read_values(
     const struct branch *, const struct series *, struct branch_values *);
 void branch_free_values(struct branch_values *);
 
-/* Returns the runs of all machines that have the metric: not those that are
- * only counted. 0 on error, after reporting it. */
-double branch_count_runs(const struct branch *, const struct series *);
-
 /*
  * Returns the index of the first point at or after a commit (or label, ref) or
  * date, npoints if that is after all of them, and -1, after reporting it, if it

@@ -18,7 +18,6 @@ struct column {
 	struct rows_run *runs;
 	double *v, *counts;
 	size_t *first; /* rows first[i]..first[i + 1] - 1 are of machine i */
-	size_t measured;
 };
 
 struct column *
@@ -84,7 +83,6 @@ divide_rows(struct column *c, const struct branch *h, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		c->first[machines_find(m, c->runs[i].block) + 2]++;
 		c->runs[i].session = (uint32_t)h->places[c->runs[i].session];
-		c->measured += !isnan(c->v[i]);
 	}
 	for (size_t i = 2; i < count + 2; i++)
 		c->first[i] += c->first[i - 1];
@@ -135,7 +133,6 @@ column_read(
 	*part = (struct column_part){.n = c->first[s->machine + 1] - at,
 	    .runs = c->runs + at,
 	    .values = c->v + at,
-	    .counts = c->counts ? c->counts + at : NULL,
-	    .measured = c->measured};
+	    .counts = c->counts ? c->counts + at : NULL};
 	return 0;
 }

@@ -17,7 +17,6 @@ struct column_part {
 	const struct rows_run *runs; /* .session: the index of the point */
 	const double *values;
 	const double *counts; /* of COUNTED_METRIC; NULL: not needed */
-	size_t measured;      /* values of all machines */
 };
 
 struct column *column_new(void);

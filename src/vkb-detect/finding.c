@@ -51,7 +51,6 @@ static bool
 init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool counted, bool *exact)
 {
-	const struct reading_case *k = s->kase;
 	struct policy_answer a;
 	char *old = casename_old(b->names, s->config);
 	bool shown;
@@ -74,9 +73,8 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;
 	f->waiver = a.waiver;
 	*exact = a.exact == 1 || f->metric.exact;
-	if (f->metric.bound)
-		f->metric.gate = metric_server_bound(s->config,
-		    branch_count_runs(b, s), k->server_bound, k->client_bound);
+	if (f->metric.closed)
+		f->metric.gate = metric_is_closed(s->config);
 	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
 	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
 		f->gate = false;

@@ -344,8 +344,6 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	const struct json *subject = json_get(rec, "subject");
 	const struct json *env = json_get(rec, "env");
 	size_t point = intern_point(in, h, subject), kase;
-	const struct json *bound = json_get(rec, "bound");
-	struct reading_case *k;
 	struct rows_run run = {.session = (uint32_t)point};
 
 	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
@@ -362,9 +360,6 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
 	machines_saw(in->machines, run.block, point);
 	in->mixed += is_listed(json_get(rec, "env_varied"), "host");
-	k = &in->v[kase];
-	k->server_bound += json_get_num(bound, "server", 0);
-	k->client_bound += json_get_num(bound, "client", 0);
 	return add_values(in, kase, run, json_get(rec, "metrics"));
 }
 
@@ -439,8 +434,6 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		run.order = (uint32_t)in->set[env];
 	}
 	machines_saw(in->machines, run.block, point);
-	in->v[kase].server_bound += is_text(&r->bound, "server");
-	in->v[kase].client_bound += is_text(&r->bound, "client");
 	rows = add_row(in, kase, run);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		if (is_text(&r->metrics[i].name, "achieved_percent"))

@@ -21,7 +21,6 @@ struct reading_case {
 	struct rows rows; /* session: the number of the point, block: the kind
 			   * of environment in 'machines', index: of the
 			   * server, order: of the settings */
-	double server_bound, client_bound; /* runs, by what limited them */
 };
 
 struct reading_failure {

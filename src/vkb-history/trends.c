@@ -52,7 +52,7 @@ is_judged(const struct trend_case *c, const char *metric)
 {
 	const struct metric m = metric_guess(metric);
 
-	return m.gate || m.bound || strcmp(metric, c->primary) == 0;
+	return m.gate || m.closed || strcmp(metric, c->primary) == 0;
 }
 
 static size_t
