@@ -18,6 +18,7 @@
 #include "vkb-compare/report.h"
 #include "vkb-compare/sides.h"
 #include "vkb-compare/subject.h"
+#include "vkb-compare/together.h"
 
 #include <math.h>
 #include <stdio.h>

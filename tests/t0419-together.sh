@@ -73,7 +73,7 @@ both SET 4700 99000 .3 >runs
 says 'the same work, noise' 'No slowdown found\. Undecided: SET \(too noisy: runs vary by [0-9]+%\)\.$'
 both SET 4855 99000 .3 >runs
 says 'more work, noise' 'More work: SET executes 3\.3% more instructions per request \(\+155 in setCommand\); its time is undecided \(too noisy: runs vary by [0-9]+%\)\.$'
-# The throughput of a busy machine says nothing, the CPU time of a request does.
+# On a busy machine the throughput is undecided, and the CPU time of a request is known.
 both SET 4855 99000 .3 | jq -c 'if .counted or .type != "run" then . else .metrics.server_cpu_us_per_req =
   (if .subject.label == "base" then 7 else 7.3 end) + .01 * (.run.index % 3) end' >runs
 says 'more work, and the CPU time of it' "Worse: SET executes 3\\.3% more instructions per request \\(\\+155 in setCommand\\) and takes [45]\\.[0-9]% more CPU per request $T\\.$"

@@ -1,11 +1,11 @@
 /* The answers of all cases in a few sentences, the same in all reports. */
 #include "briefrow.h"
 #include "changetext.h"
-#include "counted.h"
 #include "markup.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
+#include "together.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -77,8 +77,7 @@ add_changed(struct str *s, const struct answer *a, size_t i)
 	const struct brief_case *b = &a->v[i];
 	const struct row *r = b->worst;
 
-	if (a->n == 1 && b->pair->together &&
-	    (r == b->first || strcmp(r->name, COUNTED_METRIC) == 0)) {
+	if (a->n == 1 && together_has(r)) {
 		str_add(s, b->pair->together);
 		return;
 	}

@@ -5,6 +5,7 @@
 #include "report.h"
 #include "str.h"
 #include "table.h"
+#include "together.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "mem.h"
 #include "record.h"
 #include "str.h"
+#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>

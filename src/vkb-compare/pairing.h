@@ -9,8 +9,6 @@
 #include <stddef.h>
 
 #include "cases.h"
-#include "together.h"
-
 struct pairing {
 	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
 	char *note;                 /* keys that only one side has, or NULL */
@@ -21,8 +19,7 @@ struct pairing {
 	char *functions; /* that account for a change of its instructions, or
 			  * NULL */
 	char *together;  /* what its count and time say (together.h), or NULL */
-	enum together_kind kind;
-	double busy[2]; /* percent of other programs; set by busy.c */
+	double busy[2];  /* percent of other programs; set by busy.c */
 };
 
 /* In the order of the baseline's cases; caller frees with pairing_free. */

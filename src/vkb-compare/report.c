@@ -3,6 +3,7 @@
 #include "num.h"
 #include "stats.h"
 #include "str.h"
+#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>

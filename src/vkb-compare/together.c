@@ -38,7 +38,7 @@ is_cpu(const struct row *r)
 bool
 together_has(const struct row *r)
 {
-	return r->pair->kind != TOGETHER_NONE &&
+	return r->pair->together &&
 	    (together_is_work(r) || is_time(r) || is_cpu(r));
 }
 
@@ -197,55 +197,52 @@ add_time(struct str *s, const struct row *r)
 }
 
 /* The time of a case whose work changed. */
-static enum together_kind
+static void
 add_time_of_change(struct str *s, const struct row *time, enum direction work)
 {
-	enum together_kind kind =
-	    work == WORSE ? TOGETHER_MORE_WORK : TOGETHER_LESS_WORK;
 	enum direction c = find_direction(time);
-	bool firm = !verdict_is_likely(time->verdict);
 
 	switch (c) {
 	case SAME:
 		if (time->noise) {
 			str_add(s, "; what differs in time is noise");
-			return kind;
+			return;
 		}
 		str_printf(s,
 		    ", but is not %s: ", work == WORSE ? "slower" : "faster");
 		changetext_metric(s, time->name);
 		str_printf(s, " is within %.3g%%", 100 * time->margin);
-		return kind;
+		return;
 	case UNCLEAR:
 		str_add(s, "; its time is undecided (");
 		report_reason(s, time);
 		str_addc(s, ')');
-		return kind;
+		return;
 	case TOO_FEW:
 		str_add(s, "; too few runs to compare times");
-		return kind;
+		return;
 	default:
 		str_add(s, c == work ? " and " : ", but ");
 		add_time(s, time);
-		return firm && (c == WORSE || c == work) ? TOGETHER_TIME : kind;
 	}
 }
 
-/* The time of a case that executes as much as before. */
-static enum together_kind
+/* The time of a case that executes as much as before. Returns whether it
+ * changed. */
+static bool
 add_time_of_same(struct str *s, const struct row *time)
 {
 	switch (find_direction(time)) {
 	case SAME:
 	case UNCLEAR:
 	case TOO_FEW:
-		return TOGETHER_NONE;
+		return false;
 	default:
 		add_time(s, time);
 		str_add(s,
 		    " with the same instructions per request, so the cause is "
 		    "memory, the kernel, waiting, or the machine");
-		return TOGETHER_TIME;
+		return true;
 	}
 }
 
@@ -270,22 +267,21 @@ static void
 describe_pair(struct pairing *p, const struct row *work, const struct row *time)
 {
 	enum direction c = find_direction(work);
+	bool changed = c != SAME && c != UNCLEAR;
 	struct str s = {0};
 
 	markup_cut(&s, p->name[0], LONGEST);
 	str_addc(&s, ' ');
-	if (c == SAME || c == UNCLEAR) {
-		p->kind = time && c == SAME ? add_time_of_same(&s, time)
-					    : TOGETHER_NONE;
+	if (changed) {
+		add_work(&s, work);
+		if (time)
+			add_time_of_change(&s, time, c);
+	} else {
 		free(p->functions); /* what they differ by is noise */
 		p->functions = NULL;
-	} else {
-		add_work(&s, work);
-		p->kind = c == WORSE ? TOGETHER_MORE_WORK : TOGETHER_LESS_WORK;
-		if (time)
-			p->kind = add_time_of_change(&s, time, c);
+		changed = time && c == SAME && add_time_of_same(&s, time);
 	}
-	p->together = p->kind == TOGETHER_NONE ? NULL : mem_str(s.s);
+	p->together = changed ? mem_str(s.s) : NULL;
 	str_free(&s);
 }
 

@@ -13,15 +13,8 @@ struct comparison;
 struct row;
 struct str;
 
-enum together_kind {
-	TOGETHER_NONE,      /* not counted, or neither changed */
-	TOGETHER_TIME,      /* the time changed */
-	TOGETHER_MORE_WORK, /* it executes more, and it is not slower */
-	TOGETHER_LESS_WORK,
-};
-
 /*
- * Sets 'together' and 'kind' of all pairs, whose rows have their verdicts: "SET
+ * Sets 'together' of all pairs, whose rows have their verdicts: "SET
  * executes 3.3% more instructions per request (+155 in setCommand) and is 2.9%
  * slower [2.1, 3.6]". Drops the functions of a count that did not change.
  */
