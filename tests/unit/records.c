@@ -108,7 +108,7 @@ rest(struct rows *r, const char *what)
 static const char *
 class_of(const struct metric *m)
 {
-	return m->gate ? "gate" : m->bound ? "bound" : "info";
+	return m->gate ? "gate" : m->closed ? "closed" : "info";
 }
 
 static const char *
