@@ -65,6 +65,8 @@ test_same true "$(jq -n --slurpfile p profile --slurpfile r b.jsonl '
   'the instructions of all functions add up to the count'
 test_same 1 "$(jq '.functions | map(select(.name == "setCommand")) | .[0].calls' profile)" \
   'setCommand is called once per request'
+test_same 0 "$(jq '[.functions[] | select(.name == "kvstoreDictAddRaw")] | length' profile)" \
+  'the counted requests find the keys that they write'
 test_same true "$(jq '. as $p | def near(a; b): (a - b | fabs) < 1e-6;
   ([range(.functions | length) as $i | .functions[$i] |
     select(.name != "aeMain") |

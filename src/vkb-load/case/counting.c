@@ -10,6 +10,7 @@
 #include "roles.h"
 #include "str.h"
 #include "target.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/engine/connect.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/template.h"
@@ -97,6 +98,23 @@ double
 counting_cost(const struct bench_case *c, size_t parts)
 {
 	return .5 + .5 * (double)parts + 6e-6 * (double)c->load.keyspacelen;
+}
+
+const char *
+counting_find_filler(const struct bench_case *c)
+{
+	const struct bench_load *l = &c->load;
+	bool wraps = l->duration_s > 0 ||
+	    (!l->sequential && l->requests >= l->keyspacelen);
+	char *verb = mem_strn(l->command, strcspn(l->command, " "));
+	/* A command of somebody may be one that only reads, and is slow. */
+	bool writes = command_known(verb) &&
+	    command_needs(verb) == NEEDS_NOTHING && !strchr(l->command, ';');
+
+	free(verb);
+	return !c->populate_with && wraps && writes && !l->mix && !l->dataset
+	    ? l->command
+	    : NULL;
 }
 
 /* --- the control socket of the server, see src/preload/vkb-still.c ------ */

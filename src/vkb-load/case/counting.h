@@ -29,6 +29,11 @@ char *counting_refuse(const struct bench_case *);
  * parts takes, about, as measured with 10,000 and 1,000,000 keys. */
 double counting_cost(const struct bench_case *, size_t parts);
 
+/* Returns what writes the keys that measured requests of the case find, before
+ * they are counted: its own command, where they come to most of its numbers and
+ * nothing else fills the server; else NULL. */
+const char *counting_find_filler(const struct bench_case *);
+
 /*
  * Changes the work to what is counted: one connection, a number of requests,
  * fewer of them where one costs much.

@@ -414,12 +414,16 @@ take_results(struct load *l, struct measure *m, int rc)
 static int
 prepare_server(struct measure *m, const struct target *t)
 {
+	const char *with = m->cas->populate_with;
+
+	if (m->counted && !with)
+		with = counting_find_filler(m->cas);
 	if (peers_wait(m->starting.peers, PEERS_BEGUN) < 0)
 		return *m->context->stop ? -1 : measure_fail(m, NULL);
 	if (!peers_leads(m->starting.peers))
 		return 0;
 	if (setup_run(t, m->cas->setup_commands, "setup command") < 0 ||
-	    populate(t, m->cas, &m->roles.works[0], &m->context->halt,
+	    populate(t, with, &m->roles.works[0], &m->context->halt,
 		on_progress, m, &m->known) < 0)
 		return m->context->halt ? -1 : measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.nworks; i++)

@@ -3,7 +3,6 @@
 #include "str.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/plan/benchcase.h"
 
 #include <stdlib.h>
 
@@ -22,11 +21,10 @@ check_result(struct engine_result *r, int *rc)
 }
 
 int
-populate(const struct target *t, const struct bench_case *cas,
+populate(const struct target *t, const char *with,
     const struct engine_work *like, const volatile int *stop,
     engine_progress_fn *progress, void *arg, struct written **known)
 {
-	const char *with = cas->populate_with;
 	struct engine_work w = *like;
 	struct engine_result result = {0};
 	char *name;
