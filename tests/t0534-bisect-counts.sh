@@ -10,19 +10,19 @@ fi
 test_server 'bisecting by counts'
 . "$tests/repo.sh"
 
-# 3 allocates once more, 4 does not compile, 6 has a loop; the others change
+# Fifty requests are one read: 3 allocates once more for each, 4 does not compile, 6 has a loop; the others change
 # nothing or almost nothing.
 exact_repo
 in_repo tag c1
 i=1
-for numbers in '1 0' '1 1' 'no number' '2 1' '40 1' '41 1' '41 1 '; do
+for numbers in '50 0' '50 50' 'no number' '100 50' '2000 50' '2050 50' '2050 50 '; do
   i=$((i + 1))
   burn "$numbers" "commit $i"
   in_repo tag c$i
 done
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "requests": [400], "keyspacelen": [100],
-  "data_sizes": [16], "pipelines": [1], "clients": [4],
+[{"commands": ["SET"], "requests": [4000], "keyspacelen": [100],
+  "data_sizes": [16], "pipelines": [50], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
 LD_PRELOAD=$scratch/burn.so
@@ -85,9 +85,9 @@ test_match 'the good commit is worse than the bad one: swap GOOD and BAD\?' .err
 # --- servers that disagree
 
 in_repo checkout -q -b trunk c1
-burn '30 0 1' 'loose'
+burn '1500 0 1' 'loose'
 in_repo tag loose
-burn '60 0' 'slow'
+burn '3000 0' 'slow'
 knows l a
 test_status 2 'a commit whose two counts differ is exit 2' bisect l instructions_per_req c1 trunk
 test_match 'its instructions are not exact: ' .err 'a message says that its instructions are not exact'

@@ -76,7 +76,7 @@ in_words remote add origin https://github.com/me/words.git
 cat >cfg.json <<'END'
 [{"keyspacelen": [10], "cluster_mode": false, "tls_mode": false, "test_groups":
   [{"group": 1, "scenarios": [{"id": "count", "type": "read",
-    "command": "WORDS.COUNT one two", "clients": 4, "pipeline": 10, "requests": 1500}]}]}]
+    "command": "WORDS.COUNT one two", "clients": 4, "pipeline": 50, "requests": 20000}]}]}]
 END
 module="--module-build make --server $server"
 short() { id "$1" | cut -c 1-"$2"; }
@@ -127,7 +127,7 @@ printf 'valkey-server:\n\tcp %s $@\n%%:\n\t@:\n' "$server" >moving/src/Makefile
 git -C moving add -A && git -C moving commit -qm one
 first=$(git -C moving rev-parse trunk)
 test_that 'vkb-bisect finds a commit of the module' vkb-bisect -C words --results bisect \
-  --metric instructions_per_req c1 c7 --server trunk --server-repo moving --module-build \
+  --metric instructions_per_req c4 c6 --server trunk --server-repo moving --module-build \
   "make && git -c user.name=me -c user.email=me@here -C $scratch/moving commit -q --allow-empty -m next" -- cfg.json
 test_same "first bad commit: $(id c5)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" 'the first bad commit is the one with the loop'
 test_differs() { [ "$1" != "$2" ]; }

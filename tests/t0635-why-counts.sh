@@ -9,7 +9,7 @@ test_server 'counts of vkb-why'
 exact_repo
 in_repo tag base
 burn '40 2' 'more work'
-printf '[{"commands":["SET"],"requests":[400],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >cfg.json
+printf '[{"commands":["SET"],"requests":[400],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"rate":4000,"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >cfg.json
 LD_PRELOAD=$scratch/burn.so
 export LD_PRELOAD
 why() {
@@ -54,8 +54,8 @@ test_same "$(sed '/^Measured/q' want)" "$(sed '/^Measured/q' got)" 'the counts a
 # --- without valgrind
 
 mkdir bare
-for file in /usr/bin/* /bin/* "$top"/bin/*; do
-  ln -sf "$file" bare
+for folder in /usr/bin /bin "$top"/bin; do
+  ln -sf "$folder"/* bare
 done
 rm bare/valgrind
 unset LD_PRELOAD
