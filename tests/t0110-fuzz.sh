@@ -12,9 +12,11 @@ for f in "$top"/tests/fuzz/*.c; do
   name=${f##*/}
   name=${name%.c}
   [ "$name" != main ] || continue
-  # These two use libraries that allocate megabytes for each input.
+  # The first two use libraries that allocate megabytes for each input, the others take
+  # milliseconds for one.
   case $name in
   dataset | dump) runs=1000 ;;
+  report | runrecord | template) runs=2000 ;;
   *) runs=5000 ;;
   esac
   mkdir "$name"
