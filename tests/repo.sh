@@ -100,8 +100,8 @@ END
 
 # exact_repo: makes a repository whose server is a copy of the installed one with burn.h
 # appended, because a script cannot be counted. A library that is preloaded into all
-# programs reads there how many loops and allocations each read() takes, and whether the
-# loops depend on the process id, so that no two servers do the same.
+# programs reads there how many loops and allocations each read() takes, and how many loops
+# more in every other server: a folder is made and removed in turn.
 exact_repo() {
   mkdir -p repo/src
   cat >burn.c <<'END'
@@ -110,10 +110,10 @@ exact_repo() {
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static int loops, allocations, loose;
+static int loops, allocations, more;
 
 void
 burn_loops(void)
@@ -144,10 +144,12 @@ read_numbers(void)
 		return;
 	if (fseek(f, -40, SEEK_END) == 0 && fread(end, 1, 40, f) == 40 &&
 	    (at = memmem(end, 40, "BURN ", 5)))
-		sscanf(at, "BURN %d %d %d", &loops, &allocations, &loose);
+		sscanf(at, "BURN %d %d %d", &loops, &allocations, &more);
 	fclose(f);
-	if (loose)
-		loops += syscall(SYS_gettid) % 997;
+	if (more && mkdir(TURN, 0700) == 0)
+		loops += more;
+	else if (more)
+		rmdir(TURN);
 }
 
 ssize_t
@@ -166,7 +168,8 @@ read(int fd, void *buf, size_t n)
 	return real(fd, buf, n);
 }
 END
-  cc -O1 -fno-inline -shared -fPIC -o "$scratch/burn.so" burn.c -ldl
+  cc -O1 -fno-inline -shared -fPIC -DTURN="\"$scratch/turn\"" -o "$scratch/burn.so" \
+    burn.c -ldl
   cat >repo/src/Makefile <<END
 valkey-server: burn.h
 	grep -q 'BURN [0-9]' burn.h

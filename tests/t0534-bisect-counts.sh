@@ -82,25 +82,40 @@ test_match "^Comparing $(in_repo rev-parse c1 | cut -c 1-10) against " w/bounds-
 test_match 'the good commit is worse than the bad one: swap GOOD and BAD\?' .err \
   'the message asks whether GOOD and BAD are swapped'
 
-# --- servers that disagree
+# --- servers that disagree: judged where the change is beyond what they differ by
 
 in_repo checkout -q -b trunk c1
-burn '1500 0 1' 'loose'
-in_repo tag loose
+for loops in '0 0 3000' '0 0 1' '3000 0 45000'; do
+  burn "$loops" "loose $loops"
+done
 burn '3000 0' 'slow'
+in_repo tag slow
 knows l a
-test_status 2 'a commit whose two counts differ is exit 2' bisect l instructions_per_req c1 trunk
-test_match 'its instructions are not exact: ' .err 'a message says that its instructions are not exact'
-test_same "$(head_of loose) its two servers disagree" \
-  "$(sed -n 's/^skip //p' l/verdicts)" 'the commit whose counts differ is skipped'
-test_same 'loose slow' "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
-  'two commits remain'
-test_match 'cannot narrow it down further: 1 skipped as its two servers disagree$' .err \
-  'the message has the reason'
+test_that 'commits whose two servers disagree are bisected' bisect l instructions_per_req c1 slow
+test_match 'its instructions are not exact: ' .err 'a message says that the instructions of a commit are not exact'
+test_same "bad $(head_of slow~1) good $(head_of slow~2)" \
+  "$(cut -d ' ' -f 1,2 l/verdicts | sort | xargs)" \
+  'they are judged where the change is beyond what their servers differ by'
+test_same "first bad commit: $(head_of slow~1)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
+  'the commit is found'
+knows b l
+test_that 'so are GOOD and BAD' bisect b instructions_per_req slow~2 slow~1
+in_repo checkout -q slow~3
+burn '3000 0' 'slow at once'
 knows e l
-test_status 2 'a BAD whose two counts differ is an error' bisect e instructions_per_req c1 loose
-test_match 'the counts of the good or the bad commit are not exact: two fresh servers' \
-  .err 'the error says that the counts are not exact'
+test_status 2 'a commit whose two servers differ by more than the change is exit 2' \
+  bisect e instructions_per_req c1 HEAD
+test_same "$(head_of HEAD~1) servers of one commit differ by more than the change" \
+  "$(sed -n 's/^skip //p' e/verdicts)" 'it is skipped'
+test_same 'loose 0 0 3000 slow at once' "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
+  'two commits remain'
+test_match 'cannot narrow it down further: 1 skipped as servers of one commit differ by more than the change$' \
+  .err 'the message has the reason'
+knows u e
+test_status 2 'a BAD whose servers differ by more than the change is an error' \
+  bisect u instructions_per_req c1 slow~3
+test_match 'cannot tell whether the bad commit is worse: servers of one commit differ by more than the change$' \
+  .err 'the error has the same reason'
 
 # --- errors
 
