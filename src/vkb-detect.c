@@ -68,6 +68,30 @@ make_rules(const struct opts *o, struct finding_rules *r)
 	return 0;
 }
 
+/* Writes the commit that reverted the regression of a group to a file named by its
+ * key. */
+static int
+write_revert(const struct output *o, const struct branch *b,
+    const struct findings *all, size_t group)
+{
+	size_t at = finding_find_revert(all, group);
+	struct output one = *o;
+	struct str s = {0};
+	char *file;
+	int rc;
+
+	if (at == SIZE_MAX)
+		return 0;
+	one.file = file =
+	    mem_printf("%s%s.reverted", o->file, all->groups[group].key);
+	str_visible(&s, b->points[at].name);
+	str_addc(&s, '\n');
+	rc = output_write(&one, &s);
+	free(file);
+	str_free(&s);
+	return rc;
+}
+
 /* Writes all issues to one file, or into a folder, each to a file named by its
  * key. */
 static int
@@ -84,8 +108,11 @@ write_issues(const struct output *o, const struct branch *b,
 		struct output one = *o;
 		char *file;
 
-		if (!g->counts)
+		if (!g->counts) {
+			if (folder && write_revert(o, b, all, i) < 0)
+				rc = -1;
 			continue;
+		}
 		if (s.len)
 			str_addc(&s, '\n');
 		show_issue(&s, b, all, r, i);

@@ -51,6 +51,11 @@ sub add {
 	return (201, $what);
 }
 
+sub in_state {
+	my ($issue, $q) = @_;
+	return $q->{state} eq 'all' || $issue->{state} eq $q->{state};
+}
+
 sub github {
 	my ($method, $path, $q, $body) = @_;
 	my $me = {login => $state->{login}};
@@ -83,8 +88,8 @@ sub github {
 		return delete $state->{labels}{$1} ? (200, []) : (404, {message => 'Label does not exist'});
 	} elsif ($path eq 'issues' && $method eq 'GET') {
 		my $label = $q->{labels};
-		return page([grep { grep { $_ eq $label } @{$_->{labels}} }
-		    @{$state->{issues}}], $q);
+		return page([grep { in_state($_, $q) &&
+		    grep { $_ eq $label } @{$_->{labels}} } @{$state->{issues}}], $q);
 	} elsif ($path eq 'issues' && $method eq 'POST') {
 		return add($state->{issues}, 'number', {%$body, user => $me, state => 'open'});
 	} elsif ($path =~ m|^issues/(\d+)$| && $method eq 'PATCH') {
@@ -108,11 +113,14 @@ sub gitlab {
 		delete $state->{labels}{$body->{remove_labels}} if $body->{remove_labels};
 		return (200, {});
 	} elsif ($path eq 'issues' && $method eq 'GET') {
-		return page([grep { $_->{labels} eq $q->{labels} }
+		return page([grep { in_state($_, $q) && $_->{labels} eq $q->{labels} }
 		    @{$state->{issues}}], $q);
 	} elsif ($path eq 'issues' && $method eq 'POST') {
 		return add($state->{issues}, 'iid', {%$body, author => $me, state => 'opened'});
 	} elsif ($path =~ m|^issues/(\d+)$| && $method eq 'PUT') {
+		my $event = delete $body->{state_event} // '';
+		delete $body->{state};
+		$body->{state} = 'closed' if $event eq 'close';
 		return edit($state->{issues}, 'iid', $1, $body);
 	}
 	return (404, {message => '404 Not found'});

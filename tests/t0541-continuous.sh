@@ -248,12 +248,15 @@ test_litter 60 'no server is left'
 
 # --- a regression
 
-history() { # prints a long history of another case, slower at the end
+# history [COMMITS [FROM TO]]: prints a long history of another case, slower at the end, or
+# from one commit to another
+history() {
   i=0
-  in_repo rev-list --reverse unstable | while read -r sha; do
+  in_repo rev-list --reverse unstable | head -n "${1:-99}" | while read -r sha; do
     i=$((i + 1))
     rps=$((50000 + i * 37 % 11 * 30))
     [ $i -le 30 ] || rps=$((rps - 4000))
+    [ $i -le "${2:-99}" ] || [ $i -gt "${3:-99}" ] || rps=$((rps - 4000))
     printf '{"type":"run","v":1,"subject":{"commit":"%s"},"config":{"command":"GET"},"run":{"session":"s","index":1},"metrics":{"rps":%s},"status":"ok"}\n' \
       "$sha" $rps
   done
@@ -273,6 +276,21 @@ test_that 'the next start is exit 0' continuous n --file n.t --max-commits 0
 test_empty_file .out 'nothing is printed on stdout'
 test_status 1 'another folder for issues is exit 1' continuous n --file n.t --max-commits 0 --issue-dir elsewhere
 test_same "$(cat want)" "$(cat elsewhere/*.md)" 'the other folder gets the issue'
+mkdir v v/seen
+reverted() { # reverted STATUS COMMITS WHAT: judges the first commits, slower from 11 to 20
+  history "$2" 10 20 >v/seen/history.jsonl
+  test_status "$1" "$3" continuous v --file v.t --max-commits 0
+}
+reverted 1 20 'a regression that will be reverted is exit 1'
+first=$(cd v/issues && ls)
+reverted 0 30 'a regression that was reverted is exit 0'
+test_match "'.*$first' is removed: $(in_repo rev-list --reverse unstable | sed -n 21p | cut -c 1-7)[0-9a-f]* reverted the regression\$" \
+  .err 'a message names the commit that reverted it'
+test_empty "$(cd v/issues && ls)" 'its issue is removed'
+reverted 1 40 'another regression after that is exit 1'
+test_match '<!-- vkb-key: ' .out 'its issue is printed as a new one'
+test_same 1 "$(find v/issues -type f | grep -cv "$first")" 'it has a file of its own'
+test_absent 'reverted' .err 'the first one is not removed once more'
 vkb-pgpush -q --table long n/seen/history.jsonl
 test_status 1 'a regression in the database is exit 1' continuous p --table long --max-commits 0
 test_same "$(cat want)" "$(cat .out)" 'the issue from the database is the same'

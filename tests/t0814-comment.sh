@@ -292,17 +292,19 @@ test_same 0 "$(grep -c secret seen)" 'the token is in no argument'
 # --- issues
 
 # history CASE: prints forty commits; the case is slower since the 31st
+# history CASE [COMMITS]: slower from commit 31 to 40
 history() {
   i=0
-  while [ $i -lt 40 ]; do
+  while [ $i -lt "${2:-40}" ]; do
     i=$((i + 1))
     rps=$((50000 + i * 37 % 11 * 30))
-    [ $i -le 30 ] || rps=$((rps - 4000))
+    [ $i -le 30 ] || [ $i -gt 40 ] || rps=$((rps - 4000))
     printf '{"type":"run","v":1,"subject":{"commit":"%040d","repository":"o/r"},"config":{"command":"%s"},"run":{"session":"s","index":1},"metrics":{"rps":%s},"time":"2026-01-%02dT00:00:%02dZ","status":"ok"}\n' \
       $i "$1" $rps $((i / 2 + 1)) $i
   done
 }
 history SET >one.jsonl
+history SET 60 >reverted.jsonl
 test_status 1 'vkb-detect finds a regression' vkb-detect -f issue:found.md one.jsonl
 for on in github gitlab; do
   fresh 'github-actions[bot]'
@@ -319,12 +321,20 @@ for on in github gitlab; do
   test_match '^<!-- vkb-key: [0-9a-f]{16} -->$' "$(head -n 1 posted >key; echo key)" \
     "$on: the issue begins with the key of vkb-detect"
   test_same "$(sed 1d found.md)" "$(sed '/^<sub>/d' posted)" "$on: the text is that of vkb-detect"
+  others=$(jq -c '.issues[:3]' state)
   state ".issues[3].title = \"old\""
   test_that "$on: the same regression is accepted again" vkb-comment --issue $on one.jsonl
   test_match '^SET: rps' "$(jq -r '.issues[3].title' state >title; echo title)" \
     "$on: the issue is rewritten"
   test_same 4 "$(jq '.issues | length' state)" "$on: no other issue is opened"
-  state '.issues[3].state = "closed" | .issues[3].title = "old"'
+  test_that "$on: --dry-run with a regression that was reverted is accepted" \
+    vkb-comment --dry-run --issue $on reverted.jsonl
+  test_same $opened "$(jq -r '.issues[3].state' state)" "$on: --dry-run closes no issue"
+  test_that "$on: a regression that was reverted is accepted" vkb-comment --issue $on reverted.jsonl
+  test_same '4 closed' "$(jq -r '.issues | "\(length) \(.[3].state)"' state)" \
+    "$on: the issue of a regression that was reverted is closed"
+  test_same "$others" "$(jq -c '.issues[:3]' state)" "$on: no other issue is closed"
+  state '.issues[3].title = "old"'
   test_that "$on: the same regression after it was closed" vkb-comment --issue $on one.jsonl
   test_same '4 closed old' \
     "$(jq -r '.issues | "\(length) \(.[3] | "\(.state) \(.title)")"' state)" \

@@ -44,6 +44,25 @@ finding_is_counted(const struct finding *f)
 	    f->fresh && f->stands && !f->waived;
 }
 
+size_t
+finding_find_revert(const struct findings *all, size_t group)
+{
+	size_t at = SIZE_MAX;
+
+	for (size_t i = finding_find_next(all, group, 0); i < all->n;
+	     i = finding_find_next(all, group, i + 1)) {
+		const struct finding *f = &all->v[i];
+
+		if (!f->gate || finding_direction(f) != FINDING_REGRESSION)
+			continue;
+		if (f->stands)
+			return SIZE_MAX;
+		if (at == SIZE_MAX || f->reverted > at)
+			at = f->reverted;
+	}
+	return at;
+}
+
 /* Sets the metric, margin, class and waiver of a series. 'counted': all its
  * values are of counted runs. Returns false, and leaves nothing to free, if the
  * series is not to be shown. */
