@@ -33,7 +33,9 @@ tests=$(cd "${0%/*}" && pwd)
 top=${tests%/tests}
 : "${VKB_BIN:=$top/bin}" "${VKB_BUILD:=$top/build}"
 PATH=$VKB_BIN:$top/bin:$PATH
-export PATH VKB_BIN VKB_BUILD # also for scripts that tests write
+export PATH VKB_BIN VKB_BUILD tests # also for scripts that tests write
+# shellcheck source=tests/wait.sh
+. "$tests/wait.sh"
 acceptance=${VKB_ACCEPTANCE:-$top/../shared/acceptance}
 test_n=0 test_bad=0
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/vkb-test.XXXXXX") || exit 2
@@ -313,20 +315,6 @@ test_reference() {
   test_unable "$2" 'no reference cases here'
   return 1
 }
-
-# wait_until SECONDS COMMAND...: repeats the command until it succeeds. A busy machine
-# gets two minutes, whatever SECONDS is.
-wait_until() {
-  wait_end=$(($(date +%s) + ($1 < 120 ? 120 : $1)))
-  shift
-  until "$@" >/dev/null 2>&1; do
-    [ "$(date +%s)" -lt "$wait_end" ] || return 1
-    nap
-  done
-}
-
-# Waits a twentieth of a second; only wait_until uses it.
-nap() { perl -e 'select undef, undef, undef, 0.05'; }
 
 test_done() {
   printf '1..%d\n' "$test_n"

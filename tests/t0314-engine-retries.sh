@@ -15,11 +15,13 @@ SET k:{tag}:__rand_int__ x,-n 300000 -P 5
 SET k:{tag}:__rand_int__ x,-D 2 -R 2000 -P 5
 END
 cat >cluster <<'END'
+. "$tests/wait.sh"
 ports=
 for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
 run() { "$ENGINE" $ports --cluster "$@"; }
 all() { for at in $VKB_NODES; do valkey-cli -p "${at#*:}" "$@"; done; }
 set -- $VKB_NODES
+is_up() { valkey-cli -p "$1" cluster info | grep cluster_state:ok; }
 # seen PORT SECTION TEXT: waits until the node's INFO has the text, or the load has ended.
 seen() {
   until valkey-cli -p "$1" info "$2" | grep -q "$3" || ! kill -0 $load 2>/dev/null; do :; done
@@ -37,7 +39,7 @@ while IFS=, read -r what how; do
   echo "$? $(awk '$1 == "refused" || $1 == "unanswered" || $1 == "lost" {
     printf "%s ", $2} /^error / {print $2}' out | xargs) $what $how"
   all flushall >/dev/null
-  while valkey-cli -p "${1#*:}" cluster info | grep -q cluster_state:fail; do :; done
+  wait_until 60 is_up "${1#*:}"
 done <ways >down
 # Here the slot stays lost: the errors are the answers.
 valkey-cli -p "${1#*:}" cluster delslots 0 >/dev/null

@@ -138,12 +138,13 @@ test_same '143 0' "$? $(runs third)" 'a signal ends the wait'
 # Two file systems whose first files have the same inode number. A process holds the
 # lock on the other one: it must not be named as the process that is waited for.
 cat >decoy.sh <<'END'
+. "$tests/wait.sh"
+locked() { ! flock -n two/lock true && ! flock -n one/lock true; }
 mkdir one two && mount -t tmpfs one one && mount -t tmpfs two two || exit
 : >one/lock && : >two/lock
 flock two/lock tail -f /dev/null & decoy=$!
 flock -s one/lock tail -f /dev/null & reader=$!
-while kill -0 $decoy && kill -0 $reader &&
-  { flock -n two/lock true || flock -n one/lock true; }; do :; done
+wait_until 30 locked
 VKB_LOCK=one/lock timeout -s TERM 3 vkb-load --runs 1 c.json >/dev/null 2>decoy.err
 kill $(ps -o pid= --ppid "$decoy,$reader")
 wait

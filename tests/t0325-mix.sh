@@ -6,6 +6,7 @@
 test_server mixes
 
 cat >single <<'SCRIPT'
+. "$tests/wait.sh"
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
 calls() { cli info commandstats | tr -d '\r' | sed -n "s/^cmdstat_$1:calls=\([0-9]*\),.*/\1/p"; }
 run() { "$ENGINE" -p "$VKB_PORT" --seed 5 "$@"; }
@@ -42,13 +43,13 @@ run --mix "GET 1, 'GET none' 1" -n 300 -P 5 -c 2 -r 3 >torn
 cli flushall >/dev/null
 cli monitor >monitor &
 monitor=$!
-until grep -q OK monitor || ! kill -0 $monitor; do :; done
+wait_until 60 grep OK monitor
 run --mix "GET 70 SET 20, 'HSET h:{key} a __data__ b __data__' 9.5, 'EXISTS {key}' 0.5" -n 20000 -P 9 -c 1 \
   -r 10 -d 37 >shares
 run --mix "SET 1, 'SET e:{key} __data__ EX __int:30:50__' 1, 'EXPIRE h:{key} 900' 1" -n 3000 -r 10 \
   --ttl 1000-2000 --values 21-34 >ttl
 cli echo finished >/dev/null
-until grep -q finished monitor || ! kill -0 $monitor; do :; done
+wait_until 60 grep finished monitor
 kill $monitor
 cli eval 'local bad, all = {}, redis.call("keys", "*")
   for _, k in ipairs(all) do

@@ -125,13 +125,18 @@ fill hset hash:1 f v g w
 fill -n 5 set other db
 END_FILL
 
-cat >record <<'END_RECORD'
+cat >watched <<'END'
+. "$tests/wait.sh"
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+watched() { cli client list | grep 'cmd=monitor'; }
+END
+cat >record <<'END_RECORD'
+. ./watched
 . ./fill
 cli save >/dev/null
 cp "$(cli config get dir | tail -n 1)/dump.rdb" base.rdb
 vkb-record --port "$VKB_PORT" >live 2>live.err & recorder=$!
-until cli client list | grep -q 'cmd=monitor' || ! kill -0 $recorder; do :; done
+wait_until 60 watched
 "$ENGINE" -p "$VKB_PORT" -D 1 -c 3 -R 600 --keys 50 \
   -t 'SET {key}:__rand_int__ __data__' -t 'INCR count:__rand_int__' \
   -t 'HSET hash:__rand_int__ field __data__' >load 2>&1
@@ -150,7 +155,7 @@ while read -r sample; do
 done <samples >server.keys
 # The server has sent none of these commands when the recorder gets its signal.
 vkb-record --port "$VKB_PORT" >late.live 2>late.err & recorder=$!
-until cli client list | grep -q 'cmd=monitor' || ! kill -0 $recorder; do :; done
+wait_until 60 watched
 kill -STOP $recorder
 value=$(head -c 100000 /dev/zero | tr '\0' x)
 i=0
@@ -215,16 +220,17 @@ vkb-record --show live >shown
 test_match '^BLPOP +1 .*it blocks$' shown 'the live recording has all commands'
 
 cat >replay <<'END_REPLAY'
-cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+. ./watched
+finished() { vkb-record --monitor again.live | grep finished; }
 if [ "$MONITOR" ]; then
   vkb-record --port "$VKB_PORT" >again.live 2>again.err & recorder=$!
-  until cli client list | grep -q 'cmd=monitor' || ! kill -0 $recorder; do :; done
+  wait_until 60 watched
 fi
 LD_PRELOAD=${VIRTUAL:-} "$ENGINE" -p "$VKB_PORT" "$@" >replayed 2>replayed.err || cat replayed.err
 cli debug digest >digest.again
 if [ "$MONITOR" ]; then
   cli echo finished >/dev/null
-  until vkb-record --monitor again.live 2>/dev/null | grep -q finished || ! kill -0 $recorder; do :; done
+  wait_until 60 finished
   kill -INT $recorder; wait $recorder
 fi
 END_REPLAY

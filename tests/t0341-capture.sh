@@ -177,19 +177,21 @@ fi
 ENGINE=$engine
 export ENGINE
 cat >run <<'END'
+. "$tests/wait.sh"
 cli() { valkey-cli -p "$VKB_PORT" "$@"; }
+watched() { cli client list | grep 'cmd=monitor'; }
+finished() {
+  { vkb-record -q --port "$VKB_PORT" "$1" | vkb-record --monitor || :; vkb-record --monitor "$1"; } | grep finished
+}
 tcpdump -i lo -s 0 -B 65536 -U -w real tcp port "$VKB_PORT" >tcpdump.err 2>&1 & dump=$!
 until grep -q listening tcpdump.err; do kill -0 $dump || exit 0; done
 vkb-record -q --port "$VKB_PORT" >live & recorder=$!
-until cli client list | grep -q 'cmd=monitor'; do :; done
+wait_until 60 watched
 "$ENGINE" -p "$VKB_PORT" -n 3000 -c 5 -P 7 -d 3000 -r 50 -t SET >/dev/null
 "$ENGINE" -p "$VKB_PORT" -n 30 -c 2 -d 300000 -t 'HSET h:__rand_int__ f __data__' >/dev/null
 printf '%s\n' 'SELECT 3' 'SET a b' 'LPUSH l 1 2 3' | cli >/dev/null
 cli echo finished >/dev/null
-for file in live real; do
-  until vkb-record -q --port "$VKB_PORT" $file 2>/dev/null | vkb-record --monitor 2>/dev/null |
-    grep -q finished || vkb-record --monitor $file 2>/dev/null | grep -q finished; do :; done
-done
+for file in live real; do wait_until 60 finished $file; done
 kill -INT $recorder $dump
 wait
 vkb-record --port "$VKB_PORT" real >real.trace 2>real.err

@@ -118,7 +118,7 @@ test_match '"status":"failed"' lost 'the record has failed'
 # skipped.
 start() {
   printf '{"type":"spec","v":1,"id":"%s"}\n' "$1" >&3
-  until read -r other <&4 && [ "$(printf '%s' "$other" | jq -r .id)" = "$1" ]; do :; done
+  while read -r other <&4 && [ "$(printf '%s' "$other" | jq -r .id)" != "$1" ]; do :; done
 }
 start one
 port=$(printf '%s' "$other" | jq .nodes[0].port)

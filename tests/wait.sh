@@ -1,0 +1,17 @@
+# shellcheck shell=sh
+# Sourced by lib.sh, and by scripts that tests write for other programs to run, as
+# `. "$tests/wait.sh"`.
+
+# wait_until SECONDS COMMAND...: repeats the command until it succeeds. A busy machine
+# gets two minutes, whatever SECONDS is.
+wait_until() {
+  wait_end=$(($(date +%s) + ($1 < 120 ? 120 : $1)))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$(date +%s)" -lt "$wait_end" ] || return 1
+    nap
+  done
+}
+
+# Waits a twentieth of a second; only wait_until uses it.
+nap() { perl -e 'select undef, undef, undef, 0.05'; }
