@@ -133,6 +133,11 @@ echo '{"pull_request":{"number":1}}' >own/event
 run 0 comment vkb-comment --dry-run github pr/deltas.jsonl
 run 0 report vkb-report -o failed.html reply.jsonl fatal.jsonl
 run 0 flat vkb-parse --flat ab/runs.jsonl
+run 2 dashboards env GRAFANA_URL="http://u:$(plant option)@127.0.0.1:1" GRAFANA_TOKEN="$(plant env)" \
+  vkb-dashboards sync
+run 0 needs vkb-needs build
+run 0 completion vkb-completion "$top/bin" completion
+run 0 vkb vkb --version
 git init -q --bare store.git
 mkdir published
 cp -R ab pr bench continuous reply.jsonl published
@@ -147,8 +152,11 @@ done <out/tables >out/dump
 test_match 'ab/report.html' out/branch 'the branch has the pages'
 test_match 'SET' out/dump 'the database has the runs'
 
+test_empty "$(cd "$top/bin" && for workflow in $(grep -l '^#!/bin/sh' -- *); do
+  grep -q "/$workflow " "$scratch/out/started" || echo "$workflow"
+done)" 'every workflow was run'
 # The arguments that the user gave are what they are.
-sed -i '/^[^ ]*vkb-serve --config /d' out/started
+sed -i '/^[^ ]*vkb-serve --config /d; /^env GRAFANA_URL=/d' out/started
 
 # --- what was planted is nowhere
 

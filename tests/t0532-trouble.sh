@@ -76,7 +76,9 @@ cc -O1 -o fails fails.c
 REAL_PATH=$PATH CALLS=$scratch/calls
 export REAL_PATH CALLS
 
-ln -s "$top/lib" lib
+mkdir share
+ln -s "$top" share/vkb
+ln -s "$top/lib" "$top/man" .
 
 # wrap WORKFLOW: copies it to WORKFLOW.d, where each program is a link to fails, but
 # setpriv, which starts others
@@ -238,6 +240,7 @@ if command -v perf >/dev/null; then
   matrix vkb-why 0 why "$why"
 else
   test_skip vkb-why perf
+  mkdir vkb-why.d
 fi
 
 mkdir files files/d
@@ -250,9 +253,29 @@ mkdir commented
 vkb-compare --baseline base -f jsonl:commented/deltas.jsonl ab-measured/r/part.jsonl >log 2>&1
 matrix vkb-comment 0 commented 'GITHUB_API_URL=http://x GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=a/b
   export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY; vkb-comment --dry-run github deltas.jsonl'
+unset http_proxy HTTP_PROXY ALL_PROXY all_proxy
+start_forge
+awk 'BEGIN { for (i = 1; i <= 40; i++)
+  printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"commit\":\"%040d\"},\"config\":{\"command\":\"SET\"},\"run\":{\"session\":\"s\",\"index\":1},\"metrics\":{\"rps\":%d},\"time\":\"2026-01-01T00:00:%02dZ\",\"status\":\"ok\"}\n",
+    i, 50000 + i * 37 % 11 * 30 - (i > 30) * 4000, i }' >commented/history.jsonl
+echo '{"login": "github-actions[bot]", "comments": [], "issues": [], "labels": {},
+  "fail": {"POST /grafana/api/folders": 200, "POST /grafana/api/dashboards/db": 200}}' >state
+echo '{"pull_request": {"number": 7}}' >event
+forge_is="GITHUB_API_URL=http://127.0.0.1:$(cat port)/github GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=o/r
+  GITHUB_TOKEN=secret-1 GITHUB_EVENT_NAME=pull_request GITHUB_EVENT_PATH=$scratch/event
+  export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY GITHUB_TOKEN GITHUB_EVENT_NAME GITHUB_EVENT_PATH"
+matrix vkb-comment 0 commented "$forge_is; vkb-comment github deltas.jsonl"
+matrix vkb-comment 0 commented "$forge_is; vkb-comment --issue github history.jsonl"
+matrix vkb-dashboards 0 empty "GRAFANA_URL=http://127.0.0.1:$(cat port)/grafana GRAFANA_TOKEN=t
+  export GRAFANA_URL GRAFANA_TOKEN; vkb-dashboards sync"
+kill "$forge"
+test_cleanup() { :; }
 matrix vkb-dashboards 0 empty 'GRAFANA_URL= vkb-dashboards --state s sync'
 matrix vkb-needs 0 empty 'vkb-needs run'
 matrix vkb-completion 0 empty "vkb-completion $top/bin out"
+matrix vkb 0 empty 'vkb && vkb --version && MANPAGER=cat PAGER=cat vkb help ab'
+test_same "$(cd "$top/bin" && grep -l '^#!/bin/sh' -- * | xargs)" "$(printf '%s\n' *.d | sed 's/[.]d$//' | sort | xargs)" \
+  'every workflow was tried'
 
 test_same 'answer_no() { end_with 1; }' \
   "$(cd "$top" && grep -lZ '^#!/bin/sh\|^# shellcheck shell=sh' -- bin/* lib/vkb/* | xargs -0 grep -hE '(exit|end_with) 1')" \
