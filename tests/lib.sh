@@ -291,6 +291,18 @@ echo "$pid" >"$1"
 END
   chmod +x leave
 }
+# run_proposed COMMAND: runs a command that a report proposes, as it is printed, by a shell.
+# vkb-why need not go on after it has built: perf and valgrind fail.
+run_proposed() {
+  mkdir -p "$scratch/without"
+  for tool in perf valgrind; do
+    printf '#!/bin/sh\nexit 1\n' >"$scratch/without/$tool"
+    chmod +x "$scratch/without/$tool"
+  done
+  (PATH=$scratch/without:$PATH && sh -c "$1")
+}
+# next_of FILE: prints the command that the report in FILE proposes.
+next_of() { sed -n 's/^Next: //p' "$1"; }
 # litter: lists the run directories, sockets and temporary files that are left.
 # The logs that vkb-load keeps of failed runs do not count.
 litter() { find "$TMPDIR" -mindepth 1 ! -path "$TMPDIR/vkb-logs.*"; }

@@ -60,7 +60,7 @@ mkdir here
 VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
 says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'the command has the file and the folder of the workflow, quoted'
 VKB_CONFIG=-x VKB_REPOSITORY=https://a.b/c.git judge two
-says "^Next: vkb-why --repo https://a.b/c.git a{12} b{12} -x SET$" 'or the URL'
+says "^Next: vkb-why --repo https://a.b/c.git a{12} b{12} ./-x SET$" 'or the URL'
 jq -c 'if .subject.label == "new" then .subject.dirty = true else . end' two >dirty
 judge dirty
 says '^Next: vkb-why a{12} "\$\(git stash create\)" set\.json SET$' 'git makes a commit of the changes of a work tree for the next command'
@@ -137,13 +137,31 @@ test_absent '^Next' text 'no command is printed for a module that was not built 
 jq -c 'del(.subject.commit) | .subject.server_version = if .subject.label == "old" then "7.0.15" else "7.2.4" end' two >versions
 judge versions
 test_absent '^Next' text 'no command is printed for versions, which may be those of Redis'
-runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block)' >base.jsonl
+runs old 100000 .001 '{"command":"SET"}' | jq -c 'del(.run.block) | .subject.binary_sha256 = "c" * 64' >base.jsonl
 runs new 99000 .001 '{"command":"SET"}' | jq -c 'del(.run.block, .subject.commit) | .run.session = "t"' >new.jsonl
 vkb-compare base.jsonl new.jsonl >text
 says '^Next: vkb-load --again base\.jsonl set\.json \| vkb-compare --baseline old$' 'the command has the file and the label of the baseline'
-jq -c '.subject = {}' base.jsonl >unnamed.jsonl
+jq -c 'del(.subject.binary_sha256)' base.jsonl >running.jsonl
+vkb-compare running.jsonl new.jsonl >text
+test_absent '^Next' text 'no command measures again a server that vkb-load did not start'
+vkb-stats base.jsonl >summaries
+vkb-compare summaries new.jsonl >text
+test_absent '^Next' text 'nor a baseline of which there are no runs'
+mkfifo pipe
+cat base.jsonl >pipe &
+vkb-compare pipe new.jsonl >text
+test_absent '^Next' text 'nor one that can be read only once'
+jq -c '.subject = {binary_sha256: ("c" * 64)}' base.jsonl >unnamed.jsonl
 vkb-compare unnamed.jsonl new.jsonl >text
 says '^Next: vkb-load --again unnamed\.jsonl set\.json \| vkb-compare --baseline baseline$' 'vkb-load gives a baseline without a name that label'
+jq -c '.subject |= (del(.commit) | .ref = .label + ".tar.gz" | .archive_sha256 = "d" * 64)' two >archives
+judge archives
+test_absent '^Next' text 'no command is printed for release archives, whose folder is not known'
+jq -c '.config.server_config = {requirepass: "***"}' two >hidden
+vkb-compare --baseline old -f markdown hidden >hidden.md
+test_match '^To repeat this, the configuration with its passwords is needed: ' hidden.md \
+  'a report of cases with a password says what is needed to repeat them'
+test_absent 'vkb-ab' hidden.md 'it has no command that lacks the password'
 # The options of vkb-build.
 jq -c '.subject.build = {make: ["BUILD_TLS=yes", "MALLOC=libc", "SERVER_CFLAGS=-O1 -DX=\"it\u0027s\"", "A=b c"], compiler: "cc"}' two >flags
 VKB_CACHE="a cache" judge flags

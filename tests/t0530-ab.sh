@@ -75,17 +75,13 @@ test_same regression "$(jq -r 'select(.metric).verdict' deltas.jsonl)" \
 
 # LD_PRELOAD of the built server allows no blank in the folder of the cache.
 place=it\'s
-mkdir "$place" "$place/fast"
+mkdir "$place"
 cp cfg.json "$place/cfg.json"
 cp -a repo "$place/it's a repo"
-# vkb-why need not go on after it has built.
-ln -s "$(command -v false)" "$place/fast/perf"
-printf '#!/bin/sh\nexec %s --rounds 1 --time 1s "$@"\n' "$(command -v vkb-why)" >"$place/fast/vkb-why"
-chmod +x "$place/fast/vkb-why"
-# here COMMAND: runs it there, by sh
-here() { (cd "$place/${2:-.}" && PATH=$scratch/$place/fast:$PATH && sh -c "$1"); }
+# here COMMAND [FOLDER]: runs it there
+here() { (cd "$place/${2:-.}" && run_proposed "$1"); }
 # next: prints the proposed command
-next() { sed -n 's/^Next: //p' "$scratch/.out"; }
+next() { next_of "$scratch/.out"; }
 built="--tls --allocator jemalloc --cflags '-O1 -DX=\"a b\"' --make-arg 'WORD=it'\\''s' --cache 'the'\\''cache'"
 test_status 1 'builds with all options are compared' here "vkb-ab -C \"it's a repo\" 'old one=base' new=main $built -- \
   --runs 8 cfg.json -- -f text -f markdown:comment.md $judged"
@@ -131,6 +127,41 @@ jq -c '.subject.binary_sha256 = "0"' "$place/new.jsonl" >"$place/other.jsonl"
 test_that 'two sessions are compared' here 'VKB_CONFIG=cfg.json vkb-compare --on-insufficient ok old.jsonl other.jsonl'
 here "$(next)" >out 2>err
 test_match '^(Comparing .* against old|Both sides are the same server)' out 'the proposed vkb-load command measures the baseline again'
+
+# Of a running server, which vkb-load cannot start again, and of cases with a password, which
+# no file has, no command is printed.
+printf '{"type":"spec","v":1,"id":"running"}\n' >spec
+test_other spec
+for side in old new; do
+  vkb-load -q --port "$port" --flush --label $side --runs 2 cfg.json >"$place/$side.jsonl" 2>err
+done
+end_other
+test_that 'two sessions with a running server are compared' here 'VKB_CONFIG=cfg.json vkb-compare --on-insufficient ok old.jsonl new.jsonl'
+test_empty "$(next)" 'no command is proposed for a running server'
+sed 's/{/{"custom-server-configs": {"requirepass": "sesame"},/' cfg.json >"$place/secret.json"
+test_that 'a server with a password is measured' here "vkb-ab --results secret --no-page -C \"it's a repo\" a=base b=base -- \
+  --runs 2 secret.json -- --on-insufficient ok -f text -f markdown:secret.md"
+test_empty "$(next)" 'no command is proposed for cases whose password no file has'
+test_absent '^    vkb-ab' "$place/secret.md" 'nor is one in the comment'
+# An issue, with the configuration as config.json.
+cp cfg.json "$place/it's a repo/config.json"
+{
+  i=0
+  while [ $((i += 1)) -le 40 ]; do
+    jq -c --argjson i $i 'select(.type == "run" and .run.index == 1) | select((.subject.label == "new") == ($i > 30)) |
+      if $i != 30 and $i != 31 then .subject.commit = (("0" * 38) + ($i + 10 | tostring)) else . end |
+      .subject.time = "2026-01-01T00:00:\($i + 10)Z" | del(.subject.ref, .subject.label) |
+      .metrics = {rps: (50000 + $i * 37 % 11 * 30 - (if $i > 30 then 4000 else 0 end))}' "$place/ab-results/runs.jsonl"
+  done
+} >history
+test_status 1 'a history with a regression is exit 1' vkb-detect -f issue:issue.md history
+command=$(sed -n 's/^  `\(vkb-ab .*\)`$/\1/p' issue.md)
+rm -rf "$place/it's a repo/ab-results"
+here "$command" "it's a repo" >out 2>err
+test_same "$(jq -c '.subject | [.commit, .build]' "$place/ab-results/builds.jsonl")" \
+  "$(jq -c '.subject | [.commit, .build]' "$place/it's a repo/ab-results/builds.jsonl")" 'the command of an issue builds the same'
+test_match '^Comparing ' out 'and measures both sides'
+test_that 'the git command of an issue shows the commits' here "$(sed -n 's/.*`\(git log .*\)`$/\1/p' issue.md)" "it's a repo"
 
 # A work tree compared with its commit, and with another commit.
 echo '#define BURN 0' >repo/src/burn.h

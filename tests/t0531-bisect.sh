@@ -36,6 +36,9 @@ test_same "first bad commit: $(head_of c11)" "$(head -n 1 .out | cut -d ' ' -f 1
 test_match '^-  SET .* worse' .out 'the report has the numbers'
 test_match "^Next: vkb-why -C repo $(in_repo rev-parse --short=12 c10) $(in_repo rev-parse --short=12 c11) r/cases.jsonl SET$" .out \
   'the report proposes the vkb-why command'
+run_proposed "$(next_of .out)" >next 2>&1
+test_same "$(head_of c10) $(head_of c11) SET" "$(jq -r '.subject.commit // .config.command' \
+  why-results/builds.jsonl why-results/case.jsonl | xargs)" 'the command builds these commits and finds the case'
 test_same "$(head_of c8) it cannot be built" \
   "$(sed -n 's/^skip //p' r/verdicts)" 'the commit that does not compile is skipped'
 test_result "$(($(wc -l <r/verdicts) > 6))" 'at most six commits are tested'

@@ -90,7 +90,10 @@ test_match '^-  1_count .* more work$' .out 'the report says that the module nee
 test_match '\+[0-9.]+ in spin_words' .out 'the report names the function of the module'
 test_match "^Comparing c7 \\($(short c7 8)\\) against c1 \\($(short c1 8)\\)" .out 'the sides are named by its commits'
 test_absent 'same server' .out 'the report does not say that both servers are the same'
-test_match "^Next: vkb-why -C words $(short c1 12) $(short c7 12) ab/cases.jsonl '1_count WORDS.COUNT one two' -- $module\$" .out 'the proposed vkb-why command builds the module'
+test_match "^Next: vkb-why -C words $(short c1 12) $(short c7 12) ab/cases.jsonl '1_count WORDS.COUNT one two' -- $module\$" .out 'the proposed vkb-why command has the options of the module'
+run_proposed "$(next_of .out)" >next 2>&1
+test_same "$(id c1) $(id c7) 1_count" "$(jq -r '.subject.module_commit // .config.test_id' \
+  why-results/builds.jsonl why-results/case.jsonl | xargs)" 'the command builds the module and finds the case'
 test_same "c1 $(id c1) null c7 $(id c7) null" "$(jq -r 'select(.type == "run") | .subject |
   "\(.ref) \(.module_commit) \(.commit)"' ab/runs.jsonl | sort -u | xargs)" \
   'the runs have the commits of the module'

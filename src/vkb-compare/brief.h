@@ -41,9 +41,9 @@ void brief_add_runs(struct str *, const struct brief *);
 
 /* Adds the command that measures both sides again in a clone that has both
  * commits, on any machine, or nothing. Its configuration is BRIEF_CASES. If
- * only the machine that measured can do so, *why says why, and no command is
- * added; otherwise it is NULL. */
-void brief_add_again(struct str *, const struct brief *, const char **why);
+ * only the machine that measured, or who has the passwords, can do so, a
+ * sentence that says so is added to *why, and no command. */
+void brief_add_again(struct str *, const struct brief *, struct str *why);
 
 #define BRIEF_CASES "cases.jsonl" /* the planned cases, of a workflow */
 

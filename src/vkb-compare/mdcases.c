@@ -108,7 +108,7 @@ mdcases_write_origin(const struct mdpage *p, const struct brief *b)
 {
 	const struct comparison *c = b->c;
 	struct str text = {0}, command = {0};
-	const char *why;
+	struct str why = {0};
 
 	brief_add_runs(&text, b);
 	if (*c->common)
@@ -123,14 +123,8 @@ mdcases_write_origin(const struct mdpage *p, const struct brief *b)
 	}
 	str_clear(&text);
 	brief_add_again(&command, b, &why);
-	if (why) {
-		str_printf(&text,
-		    "Only the machine that measured the module can repeat "
-		    "this: %s.",
-		    why);
-		mdpage_paragraph(p, "", text.s, 73);
-		str_clear(&text);
-	}
+	if (why.len)
+		mdpage_paragraph(p, "", why.s, 73);
 	if (command.len) {
 		str_visible(&text, command.s);
 		str_printf(p->s,
@@ -140,5 +134,6 @@ mdcases_write_origin(const struct mdpage *p, const struct brief *b)
 		    text.s);
 	}
 	str_free(&command);
+	str_free(&why);
 	str_free(&text);
 }

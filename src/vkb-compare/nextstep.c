@@ -1,10 +1,13 @@
 /* How the cases were measured, and the commands that tell more or measure
  * again. */
 #include "brief.h"
+#include "cases.h"
 #include "json.h"
+#include "jsonl.h"
 #include "num.h"
 #include "rebuild.h"
 #include "record.h"
+#include "redact.h"
 #include "report.h"
 #include "str.h"
 
@@ -42,7 +45,8 @@ brief_add_runs(struct str *s, const struct brief *b)
 
 /* Returns the commit or ref by which a subject can be built again, or NULL, as
  * for a server of which only the version is known, which may be that of Redis,
- * or a module that rebuild_add_options cannot name. Caller frees. */
+ * a release archive, whose folder is not known, or a module that
+ * rebuild_add_options cannot name. Caller frees. */
 static char *
 find_ref(const struct json *subject)
 {
@@ -53,7 +57,7 @@ find_ref(const struct json *subject)
 	if (!ref || !*ref || *ref == '-' ||
 	    strspn(ref, REBUILD_WORD) != strlen(ref))
 		return NULL;
-	if (!rebuild_is_known(subject))
+	if (json_get(subject, "archive_sha256") || !rebuild_is_known(subject))
 		return NULL;
 	if (commit)
 		return record_commit_brief(commit, REBUILD_DIGITS);
@@ -77,13 +81,61 @@ is_folder(const char *repository)
 	return is_known(repository) && stat(repository, &st) == 0;
 }
 
+/* Adds a path that is not taken for an option. */
+static void
+add_path(struct str *s, const char *path)
+{
+	str_add(s, *path == '-' ? "./" : "");
+	str_word(s, path);
+}
+
+/* Can vkb-load measure the baseline again: has the file runs of a server that
+ * vkb-load started, and can it be read once more? */
+static bool
+can_load_again(const struct json *subject, const char *file)
+{
+	bool runs = false, other = false;
+	struct jsonl *in;
+	struct json *rec;
+	struct stat st;
+
+	if (!is_known(file) || !json_get(subject, "binary_sha256") ||
+	    stat(file, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	in = jsonl_open(&file, 1);
+	while (!runs && !other && record_next(in, &rec) > 0) {
+		runs = record_is(rec, "run");
+		other = record_is(rec, "summary");
+		json_free(rec);
+	}
+	jsonl_close(in);
+	return runs;
+}
+
+/* Has a case a password, of which files have stars? */
+static bool
+has_secret(const struct brief *b)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < b->n && !any; i++) {
+		const struct kase *k =
+		    b->v[i].pair ? b->v[i].pair->side[1] : NULL;
+		char *text = k ? json_print(k->config) : NULL;
+
+		any = text && strstr(text, REDACT_STARS);
+		free(text);
+	}
+	return any;
+}
+
 /* Adds " -C valkey", or nothing if the repository is not known. */
 static void
 add_repository(struct str *s, const struct brief *b, const struct report *r)
 {
 	if (is_known(r->repository)) {
 		str_add(s, is_folder(r->repository) ? " -C " : " --repo ");
-		str_word(s, r->repository);
+		add_path(s, r->repository);
 	} else if (json_path(b->c->subject[1], "build.module"))
 		str_add(s, " -C .");
 }
@@ -125,7 +177,7 @@ add_changes(struct str *s, const char *repository)
 	str_add(s, "\"$(git");
 	if (is_known(repository)) {
 		str_add(s, " -C ");
-		str_word(s, repository);
+		add_path(s, repository);
 	}
 	str_add(s, " stash create)\"");
 }
@@ -179,7 +231,7 @@ add_why(struct str *s, const struct report *r, const char *const ref[2],
 	else
 		add_changes(s, r->repository);
 	str_addc(s, ' ');
-	str_word(s, r->config);
+	add_path(s, r->config);
 	str_addc(s, ' ');
 	str_word(s, name);
 	if (*options)
@@ -197,9 +249,9 @@ add_load(struct str *s, const struct brief *b, const struct report *r)
 	    json_get(b->c->subject[0], "commit");
 
 	str_add(s, "vkb-load --again ");
-	str_word(s, r->base);
+	add_path(s, r->base);
 	str_addc(s, ' ');
-	str_word(s, r->config);
+	add_path(s, r->config);
 	str_add(s, " | vkb-compare --baseline ");
 	str_word(s, named ? name : "baseline");
 	free(name);
@@ -239,10 +291,11 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 		    s, r, ref, b->v[i].pair->name[0], repository.s, options.s);
 	else if (open && known) {
 		add_ab(s, b, ref, repository.s, options.s);
-		str_word(s, r->config);
+		add_path(s, r->config);
 		if (rounds)
 			str_printf(s, " --runs %zu", rounds);
-	} else if (open && !open->worst->facts.paired && is_known(r->base))
+	} else if (open && !open->worst->facts.paired &&
+	    can_load_again(subject[0], r->base))
 		add_load(s, b, r);
 	str_free(&repository);
 	str_free(&options);
@@ -252,12 +305,13 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 }
 
 void
-brief_add_again(struct str *s, const struct brief *b, const char **why)
+brief_add_again(struct str *s, const struct brief *b, struct str *why)
 {
 	const struct json *const *subject = b->c->subject;
 	char *base = find_ref(subject[0]), *other = find_ref(subject[1]);
 	const char *ref[2] = {base, other};
 	struct str options = {0};
+	const char *here = rebuild_only_here(subject[1]);
 	size_t runs = 0;
 
 	for (size_t i = 0; i < b->n; i++)
@@ -266,13 +320,20 @@ brief_add_again(struct str *s, const struct brief *b, const char **why)
 			runs = b->v[i].first->facts.n;
 	str_add(&options, "");
 	rebuild_add_options(&options, subject[1]);
-	*why = NULL;
-	if (base && other && strcmp(base, other) != 0 &&
-	    !json_get(subject[0], "archive_sha256") &&
-	    !json_get(subject[1], "archive_sha256") &&
-	    rebuild_is_same(subject[0], subject[1]) &&
-	    !record_subject_is_dirty(subject[1]) &&
-	    !(*why = rebuild_only_here(subject[1]))) {
+	if (!base || !other || strcmp(base, other) == 0 ||
+	    !rebuild_is_same(subject[0], subject[1]) ||
+	    record_subject_is_dirty(subject[1])) {
+		;
+	} else if (here) {
+		str_printf(why,
+		    "Only the machine that measured the module can repeat "
+		    "this: %s.",
+		    here);
+	} else if (has_secret(b)) {
+		str_add(why,
+		    "To repeat this, the configuration with its passwords is "
+		    "needed: the results do not have them.");
+	} else {
 		add_ab(s, b, ref, " -C .", options.s);
 		str_add(s, BRIEF_CASES);
 		if (runs)
