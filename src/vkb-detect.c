@@ -68,8 +68,8 @@ make_rules(const struct opts *o, struct finding_rules *r)
 	return 0;
 }
 
-/* Writes the commit that reverted the regression of a group to a file named by its
- * key. */
+/* Writes the commit that reverted the regression of a group to a file named by
+ * its key. */
 static int
 write_revert(const struct output *o, const struct branch *b,
     const struct findings *all, size_t group)

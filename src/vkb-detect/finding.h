@@ -135,8 +135,8 @@ enum finding_kind finding_direction(const struct finding *);
 /* Does the finding make the exit status 1? */
 bool finding_is_counted(const struct finding *);
 
-/* Returns the point that brought the last regression of the group back that could
- * have counted, or SIZE_MAX if there is none, or if one still stands. */
+/* Returns the point that brought the last regression of the group back that
+ * could have counted, or SIZE_MAX if there is none, or if one still stands. */
 size_t finding_find_revert(const struct findings *, size_t group);
 
 /* Returns the index of the first finding of a group at or after 'from', or
