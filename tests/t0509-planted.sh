@@ -152,7 +152,7 @@ done <out/tables >out/dump
 test_match 'ab/report.html' out/branch 'the branch has the pages'
 test_match 'SET' out/dump 'the database has the runs'
 
-test_empty "$(cd "$top/bin" && for workflow in $(grep -l '^#!/bin/sh' -- *); do
+test_empty "$(cd "$top/bin" && grep -l '^#!/bin/sh' -- * | while read -r workflow; do
   grep -q "/$workflow " "$scratch/out/started" || echo "$workflow"
 done)" 'every workflow was run'
 # The arguments that the user gave are what they are.

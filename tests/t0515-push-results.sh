@@ -97,12 +97,11 @@ test_same "$(vkb-parse --flat plain.jsonl)" "$(vkb-parse --flat whole.json)" \
   '--whole: a file without it lacks only that key'
 # What other programs used of the CPU.
 jq -c '.metrics.foreign_cpu_percent = 33.25' plain.jsonl | head -n 1 >busy.jsonl
-busy() { jq -c '.metrics.foreign_cpu_percent' "$@"; }
-test_same null "$(vkb-parse --flat busy.jsonl | vkb-parse | busy)" \
+test_same null "$(vkb-parse --flat busy.jsonl | vkb-parse | jq .metrics.foreign_cpu_percent)" \
   'metrics.json lacks the CPU time of other programs, as its page says'
-test_same 33.25 "$(vkb-parse --flat --whole busy.jsonl | vkb-parse | busy)" '--whole keeps it'
+test_same 33.25 "$(vkb-parse --flat --whole busy.jsonl | vkb-parse | jq .metrics.foreign_cpu_percent)" '--whole keeps it'
 vkb-pgpush -q --table busy busy.jsonl
-test_same '33.25 33.25' "$(vkb-pgpush --export --table busy | busy) $(
+test_same '33.25 33.25' "$(vkb-pgpush --export --table busy | jq .metrics.foreign_cpu_percent) $(
   sql 'SELECT foreign_cpu_percent::float FROM benchmark_metrics_busy')" 'a database keeps it'
 test_status 2 '--whole without --flat is an error' vkb-parse --whole plain.jsonl
 test_match '--whole needs --flat' .err 'the error says that --whole needs --flat'

@@ -155,12 +155,14 @@ cp cfg.json "$place/it's a repo/config.json"
   done
 } >history
 test_status 1 'a history with a regression is exit 1' vkb-detect -f issue:issue.md history
+# shellcheck disable=SC2016 # Markdown
 command=$(sed -n 's/^  `\(vkb-ab .*\)`$/\1/p' issue.md)
 rm -rf "$place/it's a repo/ab-results"
 here "$command" "it's a repo" >out 2>err
 test_same "$(jq -c '.subject | [.commit, .build]' "$place/ab-results/builds.jsonl")" \
   "$(jq -c '.subject | [.commit, .build]' "$place/it's a repo/ab-results/builds.jsonl")" 'the command of an issue builds the same'
 test_match '^Comparing ' out 'and measures both sides'
+# shellcheck disable=SC2016 # Markdown
 test_that 'the git command of an issue shows the commits' here "$(sed -n 's/.*`\(git log .*\)`$/\1/p' issue.md)" "it's a repo"
 
 # A work tree compared with its commit, and with another commit.
