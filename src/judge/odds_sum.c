@@ -168,7 +168,7 @@ set_results(struct odds *o, const struct sums *s)
 		r->up /= s->all;
 		sessions = moderate_add(r->own, sessions);
 		r->error = moderate_add(sessions, machine);
-		r->least = r->change - m->machine;
+		r->least = r->change - (r->pairs ? 0 : m->machine);
 		r->rest = r->change - m->moved;
 		r->rest_error = moderate_add(
 		    sessions, (struct moderate){moved_var, INFINITY});

@@ -64,6 +64,7 @@ verdict_start(const double *x, size_t m, const double *y, size_t n)
 	    .df = NAN,
 	    .wide = NAN,
 	    .least = NAN,
+	    .rest = NAN,
 	    .p = NAN,
 	    .sd = NAN};
 	double *sx = stats_sorted(x, m), *sy = stats_sorted(y, n);
@@ -112,6 +113,7 @@ verdict_make_identical(struct verdict_facts *f)
 	f->lo95 = f->hi95 = f->lo90 = f->hi90 = NAN;
 	set_single_ratio(f, "identical", 1);
 	f->change = f->least = f->wide = 0;
+	f->rest = NAN;
 	f->p = 0;
 }
 
@@ -212,14 +214,23 @@ verdict_direction(enum metric_better better, bool up)
 					       : VERDICT_REGRESSION;
 }
 
+bool
+verdict_is_beyond(
+    const struct verdict_facts *f, double estimate, double margin)
+{
+	return f->up == (estimate > 0) && fabs(estimate) > -log1p(-margin);
+}
+
 struct claim
 verdict_make_claim(const struct verdict_facts *f, double margin)
 {
 	bool enough = f->m >= VERDICT_RUNS && f->n >= VERDICT_RUNS;
 
 	return (struct claim){.p = f->p,
-	    .beyond = !f->assumed && enough && f->up == (f->least > 0) &&
-		fabs(f->least) > -log1p(-margin)};
+	    .beyond = !f->assumed && enough &&
+		verdict_is_beyond(f, f->least, margin) &&
+		(verdict_is_beyond(f, f->change, margin) ||
+		    verdict_is_beyond(f, f->rest, margin))};
 }
 
 /* The verdict of a metric without noise. */

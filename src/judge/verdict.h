@@ -2,8 +2,9 @@
  * The verdict on one metric of one case, by the model (model.h), or by the
  * values of metrics without noise. x is the baseline, y the contender.
  *
- * A change is reported if it is claimed (claim.h), and its estimate is beyond
- * the margin; "no change" if the 90 % interval is within the margin (two
+ * A change is reported if it is claimed (claim.h), and its estimate, which the
+ * report shows, is beyond the margin, as is what is left of it without what the
+ * machine did (nothing where runs are paired); "no change" if the 90 % interval is within the margin (two
  * one-sided tests, Schuirmann 1987); otherwise the row is undecided. Without
  * noise, runs that differ show a change, or none, if all of their ratios do.
  */
@@ -65,6 +66,7 @@ struct verdict_facts {
 	double se, df; /* of 'change' */
 	double wide;   /* half of its 90 % interval */
 	double least;  /* as 'change', but what the machine did is left out */
+	double rest;   /* as 'change', relative to all cases; NAN: has none */
 	double p;      /* probability of a change in its likelier direction */
 	bool up;       /* which is that of a higher value */
 	double sd;     /* without noise: 0 if no side varies, else NAN */
@@ -91,6 +93,10 @@ struct verdict_facts verdict_measure_exact(
 /* Is it a metric without noise whose runs differ, which is judged by their
  * spread? */
 bool verdict_is_spread(const struct verdict_facts *);
+
+/* Is an estimate, in ln(value), beyond the margin in the likelier direction? */
+bool verdict_is_beyond(
+    const struct verdict_facts *, double estimate, double margin);
 
 /* Returns what the model says for a choice among all claims of a report. */
 struct claim verdict_make_claim(const struct verdict_facts *, double margin);

@@ -22,8 +22,9 @@ is_clear(const struct verdict_facts *f, double margin)
 bool
 report_is_by_rest(const struct row *r)
 {
-	return r->has_rest && is_clear(&r->rest, r->margin) &&
-	    !is_clear(&r->facts, r->margin);
+	return r->has_rest && !is_clear(&r->facts, r->margin) &&
+	    (is_clear(&r->rest, r->margin) ||
+		!verdict_is_beyond(&r->facts, r->facts.change, r->margin));
 }
 
 enum verdict

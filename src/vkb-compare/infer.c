@@ -254,6 +254,7 @@ set_rest(struct row *row, const struct model_row *m)
 	row->rest = row->facts;
 	verdict_take(&row->rest, &rest, true);
 	row->has_rest = true;
+	row->facts.rest = m->rest;
 }
 
 /* What a session does is a factor: 0 stays 0. */

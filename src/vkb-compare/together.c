@@ -45,7 +45,7 @@ together_has(const struct row *r)
 static const struct verdict_facts *
 get_facts(const struct row *r)
 {
-	return r->has_rest ? &r->rest : &r->facts;
+	return report_is_by_rest(r) ? &r->rest : &r->facts;
 }
 
 /* Is the value larger, also where it was 0 and there is no ratio? */
@@ -192,7 +192,7 @@ add_time(struct str *s, const struct row *r)
 		str_printf(s, " %s", changetext_direction(r->name, f->ratio));
 	if (!isnan(f->lo95))
 		str_printf(s, " [%.1f, %.1f]", lo, hi);
-	if (r->has_rest)
+	if (report_is_by_rest(r))
 		str_add(s, " relative to all cases");
 }
 

@@ -170,6 +170,7 @@ formulas(void)
 	/* t of 3 degrees of freedom is 3.182446. */
 	tap_near(model_half_width(&r, false, .95), 3.182446305 * .0075, 1e-7,
 	    "its interval is Student's");
+	tap_ok(r.least == r.change, "nothing of it is the machine's");
 	tap_ok(r.up > .9 && r.down < .01 && fabs(r.up + r.down) <= 1,
 	    "it is probable that the value rose");
 	r.runs[0] = v;

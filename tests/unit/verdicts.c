@@ -161,6 +161,17 @@ taken(void)
 	    "a change relative to the machine's beyond the margin may be "
 	    "claimed");
 	tap_ok(!verdict_make_claim(&f, .04).beyond, "one within it may not");
+	f.least = -.06;
+	tap_ok(verdict_make_claim(&f, .048).beyond &&
+		!verdict_make_claim(&f, .05).beyond,
+	    "neither may one whose whole change, which is shown, is within "
+	    "it");
+	f.rest = -.055;
+	tap_ok(verdict_make_claim(&f, .05).beyond,
+	    "unless that relative to all cases is shown instead");
+	f.least = -.04;
+	tap_ok(!verdict_make_claim(&f, .048).beyond,
+	    "what the machine did may not carry a change beyond the margin");
 	f.up = true;
 	tap_ok(!verdict_make_claim(&f, .02).beyond,
 	    "nor one whose likelier direction is another one");
