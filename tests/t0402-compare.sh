@@ -296,8 +296,15 @@ test_match '^warning: 24 runs given twice in the contender' .out \
 for k in 6.1 6.2; do kernel=$k two x '{"command":"SET"}' 10 11 10 11 | vkb-stats; done >parts
 kernel=6.1 two y '{"command":"SET"}' 10 11 10 11 >new
 test_that 'a baseline in two parts' vkb-compare -v parts new
-test_match 'environment differs: kernel: varied -> - \(1 case\)' .out \
-  'a warning says that the environment of the baseline varied'
+test_match 'environment differs: kernel: varied -> 6\.1 \(1 case\)' .out \
+  'a warning says that the environment of the baseline varied, and what that of the contender is'
+sed 's/"label":"x"/"label":"y"/' parts >new
+vkb-compare -v parts new >.out 2>&1
+test_same '1 varied -> varied (1 case)' \
+  "$(grep -c 'differs: kernel' .out) $(sed -n 's/.*differs: kernel: //p' .out)" \
+  'one warning says that both environments varied'
+kernel=6.1 two y '{"command":"SET"}' 10 11 10 11 >new
+vkb-compare -v parts new >.out
 test_match '^. +SET +rps +8\+4' .out 'the two parts of the baseline are one case'
 
 two x '{"command":"SET"}' 10 11 10 11 >base

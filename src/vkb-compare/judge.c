@@ -184,6 +184,18 @@ add_difference(struct comparison *c, const char *name, char *x, char *y)
 	    (struct difference){mem_str(name), {x, y}, 1};
 }
 
+/* What the runs of a side say: its value, "varied", or "-": they do not. */
+static char *
+describe_env(
+    const struct json *env, const struct json *varied, const char *name)
+{
+	const struct json *v = json_get(env, name);
+
+	if (json_get(varied, name))
+		return mem_str("varied");
+	return v ? format_value(v) : mem_str("-");
+}
+
 /* Adds CPUs that only one side names: those of the other were not pinned. */
 static void
 compare_pinning(struct comparison *c, const char *name, struct json *env[2],
@@ -194,9 +206,8 @@ compare_pinning(struct comparison *c, const char *name, struct json *env[2],
 
 	if (!v[0] != !v[1] && json_first(env[0]) && json_first(env[1]) &&
 	    !json_get(varied[0], name) && !json_get(varied[1], name))
-		add_difference(c, name,
-		    v[0] ? format_value(v[0]) : mem_str("-"),
-		    v[1] ? format_value(v[1]) : mem_str("-"));
+		add_difference(c, name, describe_env(env[0], varied[0], name),
+		    describe_env(env[1], varied[1], name));
 }
 
 static void
@@ -222,9 +233,12 @@ compare_environments(struct comparison *c, const struct pairing *p)
 	for (size_t s = 0; s < 2; s++)
 		for (const struct json *j = json_first(varied[s]); j;
 		     j = json_next(j))
-			add_difference(c, json_key(j),
-			    mem_str(s == 0 ? "varied" : "-"),
-			    mem_str(s == 1 ? "varied" : "-"));
+			if (!s || !json_get(varied[0], json_key(j)))
+				add_difference(c, json_key(j),
+				    describe_env(
+					env[0], varied[0], json_key(j)),
+				    describe_env(
+					env[1], varied[1], json_key(j)));
 	for (size_t s = 0; s < 2; s++) {
 		json_free(env[s]);
 		json_free(varied[s]);
