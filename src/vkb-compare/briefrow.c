@@ -49,12 +49,25 @@ write_words(struct str *s, const struct row *r)
 	changetext_words(s, &t);
 }
 
-/* Writes what a column says of a row; 'words': with words. */
+/* Is the row claimed by its change relative to all cases? */
+static bool
+is_claimed_by_rest(const struct row *r)
+{
+	return r->verdict < VERDICT_LIKELY_REGRESSION && report_is_by_rest(r);
+}
+
+/* Writes what a column says of a row; 'words': with words. What is claimed
+ * relative to all cases is shown so, and said below the row. */
 static void
 write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 {
 	struct changetext t = report_changetext(r);
 
+	if (!words && is_claimed_by_rest(r)) {
+		t.ratio = r->rest.ratio;
+		changetext_percent(s, &t);
+		return;
+	}
 	l->legend |= changetext_cell(s, &t, r->verdict, r->noise, words);
 }
 
@@ -102,6 +115,11 @@ brief_add_rest(
 	for (size_t i = 0; i < b->n; i++) {
 		const struct row *r = &b->rows[i];
 
+		if (r->gate && is_claimed_by_rest(r)) {
+			str_add(s, s->len ? "; " : "also ");
+			brief_write_change(s, r);
+			continue;
+		}
 		if (!r->gate || is_in_column(l, b, r) ||
 		    (!r->waived && r != b->worst &&
 			r->verdict >= VERDICT_EQUIVALENT))
