@@ -385,7 +385,7 @@ newest 100000,98000,102500,99000,101000,97000 97000 >runs
 test_that 'a newest commit within the differences of the five before' vkb-detect --latest 5 runs
 test_match '^12 inconclusive; the newest commit' .out \
   'the comparison includes the differences between commits'
-newest 100000,98000,102500,99000,101000,100000 87000 | grep '"C0"' >runs
+newest 100000,98000,102500,99000,101000,100000 89000 | grep '"C0"' >runs
 test_that 'with a likely regression the exit status is 0' vkb-detect --latest 5 runs
 test_match '^1 likely regression; the newest' .out 'the first line counts the likely regression'
 test_match '^likely regression at c006000' .out 'the report lists it'

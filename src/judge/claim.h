@@ -1,9 +1,9 @@
 /*
  * Which changes a report may claim: as many as possible of which, on average
- * over them, the model expects one in twelve to be wrong (the Bayesian false
+ * over them, the model expects one in ten to be wrong (the Bayesian false
  * discovery rate: Newton et al., Biostatistics 5, 2004), and of which none is
- * wrong with a probability above .1; or 'strict', those of which it is at most
- * .08 that any is wrong. The model is cautious: it takes more cases for changed
+ * wrong with a probability above .15; or 'strict', those of which it is at most
+ * .1 that any is wrong. The model is cautious: it takes more cases for changed
  * and more noise for possible than there are, so that at most one in twenty
  * reports without a change claims one (tests/bench/verdicts).
  */
@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CLAIM_WRONG .08  /* on average over the claims */
-#define CLAIM_ONE .1     /* of each */
-#define CLAIM_LIKELY .15 /* of what is called likely */
+#define CLAIM_WRONG .1   /* on average over the claims */
+#define CLAIM_ONE .15    /* of each */
+#define CLAIM_LIKELY .2  /* of what is called likely */
 
 enum claim_word { CLAIM_NONE, CLAIM_LIKELY_CHANGE, CLAIM_CHANGE };
 

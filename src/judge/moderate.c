@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define ODD .05
+#define ODD .1
 #define MANY 1e6 /* degrees of freedom: that is a normal law */
 
 /* The derivative of ln gamma, by its recurrence and its asymptotic series
@@ -94,7 +94,7 @@ moderate_prior(const struct moderate *v, size_t n)
 	return prior;
 }
 
-/* Is the variance so far above the prior that one of 20 rows of it would be?
+/* Is the variance so far above the prior that one of 10 rows of it would be?
  * The upper tail of F by the incomplete beta function (A&S 26.6.2). */
 static bool
 is_beyond(struct moderate own, const struct moderate *prior)

@@ -26,7 +26,7 @@ struct moderate {
 struct moderate moderate_prior(const struct moderate *, size_t n);
 
 /* Returns the variance 'own' shrunk towards the prior; itself if it is above
- * those of 19 in 20 rows that the prior describes. */
+ * those of 9 in 10 rows that the prior describes. */
 struct moderate moderate_shrink(
     struct moderate own, const struct moderate *prior);
 

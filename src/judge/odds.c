@@ -16,8 +16,9 @@ enum {
 };
 
 /* The shares of unchanged cases, alone and where some form a group. */
-const double odds_shares[ODDS_SHARES] = {.5, .75, .93};
-static const double share_weights[ODDS_SHARES] = {.2, .4, .4};
+static const double shares[ODDS_SHARES] = {.3, .75, .95};
+static const double share_weights[ODDS_SHARES] = {.25, .35, .4};
+static const double group_shares[ODDS_SHARES] = {.5, .75, .93};
 static const double group_weights[ODDS_SHARES] = {.9, .08, .02};
 
 /* By how much T differs from what is stated. */
@@ -25,6 +26,12 @@ static const double scales[ODDS_SCALES] = {.1, .25, .5, 1, 2};
 static const double scale_weights[ODDS_SCALES] = {.1, .2, .3, .3, .1};
 
 /* ---- the grid */
+
+double
+odds_find_share(int share, size_t group)
+{
+	return (group ? group_shares : shares)[share];
+}
 
 double
 odds_find_scale(const struct odds *o, int scale)
@@ -131,7 +138,7 @@ weigh_states(struct odds *o, size_t place, int scale,
 		double f1 = density_changed(c, off, more);
 
 		for (size_t k = 0; k < o->ngroups; k++) {
-			double f = f1, at = c->d - o->groups[k].at;
+			double f = f1, at = c->d - o->groups[k].at, share;
 
 			if (!(groups[k] > 0))
 				continue;
@@ -140,10 +147,11 @@ weigh_states(struct odds *o, size_t place, int scale,
 				    ODDS_IN_GROUP *
 					density_at(&c->law, at * at,
 					    .2 * (c->law.var + more) + more);
-			for (int q = 0; q < ODDS_SHARES; q++)
+			for (int q = 0; q < ODDS_SHARES; q++) {
+				share = odds_find_share(q, k);
 				add_factor(&all[q][k],
-				    odds_shares[q] * f0 +
-					(1 - odds_shares[q]) * f);
+				    share * f0 + (1 - share) * f);
+			}
 		}
 	}
 	for (int q = 0; q < ODDS_SHARES; q++)

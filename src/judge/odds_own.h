@@ -12,9 +12,6 @@
 
 enum { ODDS_SHARES = 3, ODDS_SCALES = 5, ODDS_GROUPS = 6 };
 
-/* The shares of unchanged cases. */
-extern const double odds_shares[ODDS_SHARES];
-
 /* Where cases that changed may have one change in common. */
 struct group {
 	double at, wide;
@@ -42,6 +39,10 @@ struct odds {
 	size_t nplaces, cap;
 	double *states; /* log weights: place, scale, share, group */
 };
+
+/* A share of unchanged cases, where the changed ones form this group; 0: none.
+ */
+double odds_find_share(int share, size_t group);
 
 /* By how much the variance of T is larger than what is stated. */
 double odds_find_scale(const struct odds *, int scale);

@@ -89,8 +89,8 @@ add_states(
 				w[q][k] = 0;
 			total += w[q][k];
 			each[q][k][0] = each[q][k][1] = 1;
-			sum->unchanged +=
-			    w[q][k] * (p->alone + p->all) * odds_shares[q];
+			sum->unchanged += w[q][k] * (p->alone + p->all) *
+			    odds_find_share(q, k);
 		}
 	if (!(total > 0))
 		return;
@@ -105,7 +105,8 @@ add_states(
 				if (w[q][k] > 0)
 					add_row(&o->rows[i], &own, c, more, p,
 					    k ? &o->groups[k] : NULL,
-					    odds_shares[q], w[q][k] * p->alone,
+					    odds_find_share(q, k),
+					    w[q][k] * p->alone,
 					    w[q][k] * p->all, each[q][k]);
 	}
 	for (int q = 0; q < ODDS_SHARES; q++)

@@ -37,8 +37,9 @@ struct plan {
 	bool known;       /* the error is the true one, no estimate */
 };
 
-/* The probability that the first claim of a report needs. */
-#define PLAN_P (1 - CLAIM_WRONG)
+/* The probability that a claim needs, before it is known how many there are:
+ * between that of the only one and the least. */
+#define PLAN_P (1 - (CLAIM_WRONG + CLAIM_ONE) / 2)
 
 /* Describes a row that was judged; the margin and p are still to be set. */
 struct plan plan_describe(

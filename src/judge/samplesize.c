@@ -22,7 +22,7 @@ samplesize_visible_change(const struct samplesize *s, size_t runs)
 	    &(struct plan){.error = {2 * s->noise * s->noise / n, df},
 		.runs = runs,
 		.margin = s->margin,
-		.unchanged = fmin(.93, 1 - 1 / (tests + 3.4)),
+		.unchanged = fmin(.95, 1 - 1 / (tests + 2.5)),
 		.p = PLAN_P,
 		.known = true});
 }

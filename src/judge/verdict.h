@@ -66,7 +66,7 @@ struct verdict_facts {
 	double se, df; /* of 'change' */
 	double wide;   /* half of its 90 % interval */
 	double least;  /* as 'change', but what the machine did is left out */
-	double rest;   /* as 'change', relative to all cases; NAN: has none */
+	double rest;   /* as 'change', relative to the other cases; NAN: has none */
 	double p;      /* probability of a change in its likelier direction */
 	bool up;       /* which is that of a higher value */
 	double sd;     /* without noise: 0 if no side varies, else NAN */

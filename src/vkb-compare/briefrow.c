@@ -49,7 +49,7 @@ write_words(struct str *s, const struct row *r)
 	changetext_words(s, &t);
 }
 
-/* Is the row claimed by its change relative to all cases? */
+/* Is the row claimed by its change relative to the other cases? */
 static bool
 is_claimed_by_rest(const struct row *r)
 {
@@ -57,7 +57,7 @@ is_claimed_by_rest(const struct row *r)
 }
 
 /* Writes what a column says of a row; 'words': with words. What is claimed
- * relative to all cases is shown so, and said below the row. */
+ * relative to the other cases is shown so, and said below the row. */
 static void
 write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 {
@@ -226,5 +226,5 @@ brief_write_change(struct str *s, const struct row *r)
 		str_addc(s, ' ');
 	}
 	write_words(s, &rest);
-	str_add(s, report_is_by_rest(r) ? " relative to all cases" : "");
+	str_add(s, report_is_by_rest(r) ? " relative to the other cases" : "");
 }

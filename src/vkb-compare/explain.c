@@ -193,7 +193,7 @@ explain_changes(struct str *s, const struct row *r)
 	str_addc(s, '\n');
 	if (!r->has_rest)
 		return;
-	str_add(s, "  rest       the change relative to all cases: ");
+	str_add(s, "  rest       the change relative to the other cases: ");
 	explain_change(s, &r->rest);
 	str_add(s, "; ");
 	explain_error(s, &r->rest);
@@ -226,7 +226,7 @@ static void
 explain_reason(struct str *s, const struct row *r)
 {
 	const char *rest =
-	    r->has_rest && report_is_by_rest(r) ? " relative to all cases" : "";
+	    r->has_rest && report_is_by_rest(r) ? " relative to the other cases" : "";
 	bool tested = !r->exact;
 
 	str_add(s, "  reason     ");

@@ -35,7 +35,7 @@ struct row {
 	size_t
 	    sessions[2]; /* if it has noise and its sides share none, else 0 */
 	bool one_by_one; /* its sides were not interleaved in a session */
-	struct verdict_facts rest; /* the change relative to all cases */
+	struct verdict_facts rest; /* the change relative to the other cases */
 	bool has_rest;
 	bool busy; /* its error allows for other programs on one side */
 	enum claim_word claim;

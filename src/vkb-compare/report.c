@@ -383,7 +383,7 @@ report_notes(struct str *s, const struct row *r)
 
 		str_add(s, sep);
 		changetext_interval(s, &rest);
-		str_add(s, " relative to all cases");
+		str_add(s, " relative to the other cases");
 		sep = ", ";
 	}
 	if (r->common) {

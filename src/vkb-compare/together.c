@@ -193,7 +193,7 @@ add_time(struct str *s, const struct row *r)
 	if (!isnan(f->lo95))
 		str_printf(s, " [%.1f, %.1f]", lo, hi);
 	if (report_is_by_rest(r))
-		str_add(s, " relative to all cases");
+		str_add(s, " relative to the other cases");
 }
 
 /* The time of a case whose work changed. */

@@ -52,15 +52,15 @@ exact(void)
 	tap_near(p.var, 1.8, 1e-12,
 	    "the moderated variance is the mean by degrees of freedom");
 	tap_near(p.df, 10, 0, "it has the sum of the degrees of freedom");
-	/* F of 4 and 6 degrees of freedom: 4.534 is its 95th percentile. */
+	/* F of 4 and 6 degrees of freedom: 3.181 is its 90th percentile. */
 	p = moderate_shrink(
-	    (struct moderate){4.52, 4}, &(struct moderate){1, 6});
+	    (struct moderate){3.17, 4}, &(struct moderate){1, 6});
 	tap_near(
-	    p.df, 10, 0, "a variance that one row in 20 may have is moderated");
+	    p.df, 10, 0, "a variance that one row in 10 may have is moderated");
 	p = moderate_shrink(
-	    (struct moderate){4.55, 4}, &(struct moderate){1, 6});
+	    (struct moderate){3.19, 4}, &(struct moderate){1, 6});
 	tap_ok(
-	    p.var == 4.55 && p.df == 4, "a larger variance is not moderated");
+	    p.var == 3.19 && p.df == 4, "a larger variance is not moderated");
 	for (int i = 0; i < 5; i++)
 		v[i] = (struct moderate){i < 2 ? 0 : 2, 4};
 	p = moderate_prior(v, 5);
