@@ -60,11 +60,11 @@ test_same "$(sed -n 1p text)" "$(vkb-compare -v --deltas deltas | sed -n 1p)" \
 both SET 4545 103500 .002 >runs
 says 'less work, and faster' "Better: SET executes 3\\.3% fewer instructions per request \\(-155 in setCommand\\) and is [34]\\.[0-9]% faster $T\\.$"
 both SET 5123 100000 .002 >runs
-says 'more work, as fast' 'More work: SET executes 9\.0% more instructions per request \(\+423 in setCommand\), but is not slower: throughput is within 2%\.$'
+says 'more work, as fast' 'SET executes 9\.0% more instructions per request \(\+423 in setCommand\), but is not slower: throughput is within 2%\.$'
 vkb-report -o page.html runs deltas
-test_match 'class="lead">More work: SET' page.html 'the page says this in two words'
+test_match 'class="lead">SET executes' page.html 'the page says the same'
 both SET 5123 104000 .002 >runs
-says 'more work, faster' "More work: SET executes 9\\.0% more instructions per request \\(\\+423 in setCommand\\), but is [34]\\.[0-9]% faster $T\\.$"
+says 'more work, faster' "SET executes 9\\.0% more instructions per request \\(\\+423 in setCommand\\), but is [34]\\.[0-9]% faster $T\\.$"
 both SET 4277 96000 .002 >runs
 says 'less work, slower' "Worse: SET executes 9\\.0% fewer instructions per request \\(-423 in setCommand\\), but is [34]\\.[0-9]% slower $T\\."
 both SET 4700 96000 .002 >runs
@@ -72,7 +72,7 @@ says 'the same work, slower' "Worse: SET is [34]\\.[0-9]% slower $T with the sam
 both SET 4700 99000 .3 >runs
 says 'the same work, noise' 'No slowdown found\. Undecided: SET \(too noisy: runs vary by [0-9]+%\)\.$'
 both SET 4855 99000 .3 >runs
-says 'more work, noise' 'More work: SET executes 3\.3% more instructions per request \(\+155 in setCommand\); its time is undecided \(too noisy: runs vary by [0-9]+%\)\.$'
+says 'more work, noise' 'SET executes 3\.3% more instructions per request \(\+155 in setCommand\); its time is undecided \(too noisy: runs vary by [0-9]+%\)\.$'
 # On a busy machine the throughput is undecided, and the CPU time of a request is known.
 both SET 4855 99000 .3 | jq -c 'if .counted or .type != "run" then . else .metrics.server_cpu_us_per_req =
   (if .subject.label == "base" then 7 else 7.3 end) + .01 * (.run.index % 3) end' >runs
@@ -96,7 +96,7 @@ test_same 'GET SET' "$(sed -n 's/^- \([A-Z]*\) executes .* and is .*/\1/p' text 
 test_same 2 "$(grep -c '^- ' md)" 'Markdown has the list'
 
 { both SET 4855 99000 .3 && both GET 4700 90000 .002; } >runs
-says 'a time of one case and a count of another' "Worse: GET is [0-9.]+% slower $T with the same instructions .* More work: SET executes 3\\.3% more instructions"
+says 'a time of one case and a count of another' "Worse: GET is [0-9.]+% slower $T with the same instructions .* SET executes 3\\.3% more instructions"
 
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } |
   jq -c 'select((.run.block // 0) < 3)' >runs
@@ -120,12 +120,12 @@ test_status 1 'a time that the contender does not have fails' judge --ci runs
   counted base SET 4700 main=4000 a=100 b=200 c=300 d=90 e.constprop.0=10
   counted new SET 5000 main=4000 a=310 b=250 c=336 d=94 "e=10"
 } >runs
-says 'counts alone' 'More work: SET executes 6\.4% more instructions per request \(\+210 in a, \+50 in b, \+36 in c\)\.$'
+says 'counts alone' 'SET executes 6\.4% more instructions per request \(\+210 in a, \+50 in b, \+36 in c\)\.$'
 {
   counted base SET 4700 main=4000 a=100 b=200 c=300 d=100
   counted new SET 5000 main=4000 a=310 b=250 c=326 d=84 f=30
 } >runs
-says 'four functions' 'More work: SET executes 6\.4% more .* \(\+210 in a, \+50 in b, \+30 in f, \+10 in others\)\.$'
+says 'four functions' 'SET executes 6\.4% more .* \(\+210 in a, \+50 in b, \+30 in f, \+10 in others\)\.$'
 {
   counted base SET 4700 main=4699.7 f=0.1 f.part.0=0.2
   counted new SET 4700 main=4699.7 f=0.3
@@ -136,7 +136,7 @@ test_match '^=  SET .* exact$' text 'functions whose change rounds to 0 are not 
   counted base SET 4700 0x1234=4700
   counted new SET 5000 0x1244=5000
 } >runs
-says 'servers without symbols' 'More work: SET executes 6\.4% more instructions per request \(\+300\)\.$'
+says 'servers without symbols' 'SET executes 6\.4% more instructions per request \(\+300\)\.$'
 sed 's/instructions_per_req/allocations_per_req/' runs >calls
 judge calls >text
 test_match '^More work: SET \(6\.4% more allocations\)\.$' text \
@@ -160,7 +160,7 @@ says_calls calls10 0 '^Less work: SET \(.*\)\.$' \
 says_calls calls00 0 '^No change' '^=.* 0 as before +equivalent +exact$'
 { counted base SET 0 && counted new SET 1; } >work
 judge work >text
-test_match '^More work: SET executes 1 more instruction per request \(from 0 to 1\)\.$' text \
+test_match '^SET executes 1 more instruction per request \(from 0 to 1\)\.$' text \
   'a rise from 0 is more work'
 judge -f jsonl:deltas calls01 >text
 vkb-report -o page.html calls01 deltas
@@ -260,7 +260,7 @@ build 'gcc 12' -O2 base >old.jsonl
 vkb-compare -v old.jsonl new >text
 test_match 'which changes counts: compiler and flags of the contender are not known' text \
   'a warning says that the flags are unknown'
-test_match '^More work|^Worse' text 'then the count is judged'
+test_match '^SET executes|^Worse' text 'then the count is judged'
 for flags in -O2 -O3; do
   build 'gcc 12' $flags new | jq -c --arg l $flags \
     '.subject += {label: $l, commit: "5d54a1b2c3d4e5f60718293a4b5c6d7e8f901234"}' >commit$flags

@@ -61,7 +61,7 @@ jq -c 'if .counted and .subject.label == "head" then
 cp p/asked w/asked
 test_status 1 'a head with more instructions is exit 1' vkb-pr --results w -C repo base-tag \
   main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
-test_match '^\*\*More work: SET executes 5\.0% more instructions per request' w/report.md 'the comment begins with the added work'
+test_match '^\*\*SET executes 5\.0% more instructions per request' w/report.md 'the comment begins with the added work'
 test_same regression "$(cat w/verdict)" 'the verdict is a regression'
 
 # --- vkb-quickstart

@@ -21,7 +21,15 @@ struct answer {
 	size_t n;     /* with what all cases have in common */
 	size_t cases; /* without it */
 	bool reasons; /* each case has its own */
+	bool works;   /* of instructions, which a sentence says in its place */
 };
+
+/* Has the case a sentence of its own about what decides it? */
+static bool
+has_sentence(const struct brief_case *b)
+{
+	return b->pair->together && together_has(b->worst);
+}
 
 static void
 add_name(struct str *s, const struct brief_case *b)
@@ -54,11 +62,16 @@ find_answer(const struct brief *b, size_t from)
 {
 	const char *word = brief_answer(&b->v[from]);
 	struct str first = {0}, other = {0};
-	struct answer a = {.v = &b->v[from]};
+	struct answer a = {.v = &b->v[from], .works = true};
 
 	for (; from + a.n < b->n && strcmp(brief_answer(&a.v[a.n]), word) == 0;
 	     a.n++) {
+		const struct row *r = a.v[a.n].worst;
+
 		a.cases += !a.v[a.n].first->common;
+		a.works = a.works && r && r->verdict < VERDICT_EQUIVALENT &&
+		    !r->waived && together_is_work(r) &&
+		    (has_sentence(&a.v[a.n]) || r->facts.ratio > 0);
 		if (!a.v->worst || a.v->worst->verdict != VERDICT_INCONCLUSIVE)
 			continue;
 		str_clear(&other);
@@ -77,11 +90,16 @@ add_changed(struct str *s, const struct answer *a, size_t i)
 	const struct brief_case *b = &a->v[i];
 	const struct row *r = b->worst;
 
-	if (a->n == 1 && together_has(r)) {
+	if (a->n == 1 && has_sentence(b)) {
 		str_add(s, b->pair->together);
 		return;
 	}
 	markup_cut(s, b->pair->name[0], LONGEST);
+	if (a->works) {
+		str_add(s, i ? " " : " executes ");
+		brief_write_change(s, r);
+		return;
+	}
 	str_add(s, r->common ? " together (" : " (");
 	brief_write_change(s, r);
 	str_addc(s, ')');
@@ -173,8 +191,9 @@ brief_add_summary(struct str *s, const struct brief *b)
 		a = find_answer(b, i);
 		if (!a.cases && !brief_is_change(a.v))
 			continue;
-		begin_sentence(s, from, &first, brief_answer(a.v));
-		str_add(s, ": ");
+		begin_sentence(
+		    s, from, &first, a.works ? "" : brief_answer(a.v));
+		str_add(s, a.works ? "" : ": ");
 		add_cases(s, &a, all);
 		str_addc(s, '.');
 	}
