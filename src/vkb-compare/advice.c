@@ -101,7 +101,7 @@ add_common(struct str *s, const struct comparison *c)
 		const struct row *r = &c->rows[i];
 		const struct verdict_facts *f = &r->facts;
 
-		if (!c->session_from || !r->common || !r->primary ||
+		if (!r->common || !r->primary ||
 		    r->verdict != VERDICT_INCONCLUSIVE ||
 		    fabs(f->ratio - 1) <= r->margin)
 			continue;
