@@ -5,7 +5,8 @@
  * wrong with a probability above .15; or 'strict', those of which it is at most
  * .1 that any is wrong. The model is cautious: it takes more cases for changed
  * and more noise for possible than there are, so that at most one in twenty
- * reports without a change claims one (tests/bench/verdicts).
+ * reports without a change claims one, but for the few cells of
+ * tests/bench/verdicts that vkb-compare(1) names.
  */
 #ifndef CLAIM_H
 #define CLAIM_H

@@ -131,6 +131,18 @@ write_change(struct str *s, const struct delta *d, bool words)
 	    json_get_bool(d->rec, "noise", false), words);
 }
 
+/* Adds an attribute: how probable it is that the value truly changed. */
+static void
+write_chance(struct str *s, const struct delta *d)
+{
+	double p = json_get_num(d->rec, "probability", 0);
+
+	if (p > .999)
+		str_add(s, " title=\"chance of a change: more than 99.9%\"");
+	else if (p > 0)
+		str_printf(s, " title=\"chance of a change: %.1f%%\"", 100 * p);
+}
+
 static void
 write_column(struct str *s, const struct changed *c, size_t which)
 {
@@ -145,10 +157,13 @@ write_column(struct str *s, const struct changed *c, size_t which)
 			str_addn(&t, functions, strcspn(functions, ","));
 		}
 	}
-	str_printf(s, "<td class=\"n %s %s\" data-v=\"%.9g\">",
+	str_printf(s, "<td class=\"n %s %s\" data-v=\"%.9g\"",
 	    columns[which].class,
 	    d && d->gate ? model_verdict_name(d->verdict) : "",
 	    d && !isnan(d->ratio) ? d->ratio : 1);
+	if (d)
+		write_chance(s, d);
+	str_addc(s, '>');
 	html_text(s, t.len ? t.s : "");
 	str_add(s, "</td>");
 	str_free(&t);
@@ -220,9 +235,11 @@ write_row(struct str *s, const struct table *t, const struct headline *h,
 	str_add(s, "</th>");
 	write_values(s, c->first);
 	write_change(&change, c->first, true);
-	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\">",
+	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\"",
 	    model_verdict_name(c->first->verdict),
 	    isnan(c->first->ratio) ? 0 : c->first->ratio - 1);
+	write_chance(s, c->first);
+	str_addc(s, '>');
 	html_text(s, change.s);
 	str_add(s, "</td>");
 	page_chart(s, f, c->first);
