@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CLAIM_WRONG .1   /* on average over the claims */
-#define CLAIM_ONE .15    /* of each */
-#define CLAIM_LIKELY .2  /* of what is called likely */
+#define CLAIM_WRONG .1  /* on average over the claims */
+#define CLAIM_ONE .15   /* of each */
+#define CLAIM_LIKELY .2 /* of what is called likely */
 
 enum claim_word { CLAIM_NONE, CLAIM_LIKELY_CHANGE, CLAIM_CHANGE };
 

@@ -54,8 +54,8 @@ struct model_row {
 	double sessions;     /* error by T, where that is assumed: a variance */
 	double shared;       /* by which S and T count: 0 if sides share them */
 	struct moderate error; /* of the change, with the machine's */
-	double least;          /* the change less the machine's, unless paired */
-	double rest;           /* the change less what all have in common */
+	double least; /* the change less the machine's, unless paired */
+	double rest;  /* the change less what all have in common */
 	struct moderate rest_error;
 	double down, up; /* probability that the value fell, or rose */
 };

@@ -149,8 +149,8 @@ weigh_states(struct odds *o, size_t place, int scale,
 					    .2 * (c->law.var + more) + more);
 			for (int q = 0; q < ODDS_SHARES; q++) {
 				share = odds_find_share(q, k);
-				add_factor(&all[q][k],
-				    share * f0 + (1 - share) * f);
+				add_factor(
+				    &all[q][k], share * f0 + (1 - share) * f);
 			}
 		}
 	}

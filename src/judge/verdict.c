@@ -215,8 +215,7 @@ verdict_direction(enum metric_better better, bool up)
 }
 
 bool
-verdict_is_beyond(
-    const struct verdict_facts *f, double estimate, double margin)
+verdict_is_beyond(const struct verdict_facts *f, double estimate, double margin)
 {
 	return f->up == (estimate > 0) && fabs(estimate) > -log1p(-margin);
 }

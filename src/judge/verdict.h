@@ -4,9 +4,10 @@
  *
  * A change is reported if it is claimed (claim.h), and its estimate, which the
  * report shows, is beyond the margin, as is what is left of it without what the
- * machine did (nothing where runs are paired); "no change" if the 90 % interval is within the margin (two
- * one-sided tests, Schuirmann 1987); otherwise the row is undecided. Without
- * noise, runs that differ show a change, or none, if all of their ratios do.
+ * machine did (nothing where runs are paired); "no change" if the 90 % interval
+ * is within the margin (two one-sided tests, Schuirmann 1987); otherwise the
+ * row is undecided. Without noise, runs that differ show a change, or none, if
+ * all of their ratios do.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -66,10 +67,11 @@ struct verdict_facts {
 	double se, df; /* of 'change' */
 	double wide;   /* half of its 90 % interval */
 	double least;  /* as 'change', but what the machine did is left out */
-	double rest;   /* as 'change', relative to the other cases; NAN: has none */
-	double p;      /* probability of a change in its likelier direction */
-	bool up;       /* which is that of a higher value */
-	double sd;     /* without noise: 0 if no side varies, else NAN */
+	double
+	    rest;  /* as 'change', relative to the other cases; NAN: has none */
+	double p;  /* probability of a change in its likelier direction */
+	bool up;   /* which is that of a higher value */
+	double sd; /* without noise: 0 if no side varies, else NAN */
 };
 
 /* Returns facts with the medians set and all results undefined. */

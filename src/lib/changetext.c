@@ -104,8 +104,8 @@ changetext_interval(struct str *s, const struct changetext *c)
 
 /*
  * Does the number show a change? A count does beyond the margin of its metric,
- * as that of a policy may be wider. What changed relative to the other cases may have
- * an interval that holds no change.
+ * as that of a policy may be wider. What changed relative to the other cases
+ * may have an interval that holds no change.
  */
 static bool
 is_change(const struct changetext *c, enum verdict v)

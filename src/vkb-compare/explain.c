@@ -225,8 +225,9 @@ explain_probability(
 static void
 explain_reason(struct str *s, const struct row *r)
 {
-	const char *rest =
-	    r->has_rest && report_is_by_rest(r) ? " relative to the other cases" : "";
+	const char *rest = r->has_rest && report_is_by_rest(r)
+	    ? " relative to the other cases"
+	    : "";
 	bool tested = !r->exact;
 
 	str_add(s, "  reason     ");

@@ -133,8 +133,8 @@ int report_compare(const struct row *, const struct row *);
 /* The rows sorted for people: changes first. Caller frees with free(). */
 const struct row **report_order(const struct comparison *);
 
-/* Is the change that is shown that relative to the other cases, and not the whole one?
- * It is where the whole one is unclear, or within the margin. */
+/* Is the change that is shown that relative to the other cases, and not the
+ * whole one? It is where the whole one is unclear, or within the margin. */
 bool report_is_by_rest(const struct row *);
 /* What changetext.h needs of a row; it borrows the name. */
 struct changetext report_changetext(const struct row *);
