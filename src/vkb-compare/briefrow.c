@@ -57,7 +57,7 @@ is_claimed_by_rest(const struct row *r)
 }
 
 /* Writes what a column says of a row; 'words': with words. What is claimed
- * relative to the other cases is shown so, and said below the row. */
+ * relative to the other cases is shown so, as a line below the row says. */
 static void
 write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 {

@@ -107,7 +107,7 @@ counting_find_filler(const struct bench_case *c)
 	bool wraps = l->duration_s > 0 ||
 	    (!l->sequential && l->requests >= l->keyspacelen);
 	char *verb = mem_strn(l->command, strcspn(l->command, " "));
-	/* A command of somebody may be one that only reads, and is slow. */
+	/* A command of the user may only read, and be slow. */
 	bool writes = command_known(verb) &&
 	    command_needs(verb) == NEEDS_NOTHING && !strchr(l->command, ';');
 
