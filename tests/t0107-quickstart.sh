@@ -18,11 +18,11 @@ lines() { wc -l <"$1" | tr -d ' '; }
 left_over() { ls -A tmp; ps -eo args | grep -F "$scratch/tmp" | grep -v grep; }
 
 test_that 'the first call' vkb-quickstart --results r small.json
-test_match '^vkb-load: 8 runs of each case detect a change of ' .err \
+test_match '^vkb-load: 7 runs of each case detect a change of ' .err \
   'a message says which change the runs can show'
 test_match 'SET' .out 'the summary is printed'
 test_match "saved as the baseline: 'r/base.jsonl'" .err 'a message names the baseline'
-test_same 16 "$(lines r/base.jsonl)" 'there are eight runs of two cases'
+test_same 14 "$(lines r/base.jsonl)" 'there are seven runs of two cases'
 test_match "the page is 'r/report.html'" .err 'a message names the page'
 test_match '<!DOCTYPE html>' r/report.html 'the page is written'
 test_that 'a copy of the server is kept' cmp "$(command -v valkey-server)" r/base.jsonl.server

@@ -33,23 +33,23 @@ said() {
   sed -n 's/^vkb-load: //p' err | grep -v 'requests took\|runs of less than\|^round \|^SET run '
 }
 show='(power 80%, noise 3%)'
-test_same "8 runs of each case detect a change of 9.8% $show" \
-  "$(said c.json)" 'by default there are eight runs of two cases, and a message says what they can show'
-test_same 16 "$(wc -l <out | tr -d ' ')" 'there are eight runs of each case'
-test_same "8 runs of each case detect a change of 9.4% $show" \
+test_same "7 runs of each case detect a change of 9.9% $show" \
+  "$(said c.json)" 'by default there are seven runs of two cases, and a message says what they can show'
+test_same 14 "$(wc -l <out | tr -d ' ')" 'there are seven runs of each case'
+test_same "7 runs of each case detect a change of 9.3% $show" \
   "$(said --runs auto one.json)" '--runs auto is the default; with one case the change is smaller'
-test_same "8 runs of each case detect a change of 9.8% $show" \
+test_same "7 runs of each case detect a change of 9.9% $show" \
   "$(said --shard 1/2 c.json)" 'the cases of other shards count, too'
-test_same 8 "$(wc -l <out | tr -d ' ')" 'only the cases of this shard are run'
+test_same 7 "$(wc -l <out | tr -d ' ')" 'only the cases of this shard are run'
 test_empty "$(said -q one.json)" '-q prints no such message'
-test_same 8 "$(wc -l <out | tr -d ' ')" 'with -q the same number of runs is made'
+test_same 7 "$(wc -l <out | tr -d ' ')" 'with -q the same number of runs is made'
 for label in old new; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $label
 done >builds
-test_same "8 runs of each case and build detect a change of 9.4% $show" \
+test_same "7 runs of each case and build detect a change of 9.3% $show" \
   "$(said --builds builds one.json)" 'with two builds the message is about their comparison'
-test_same 16 "$(wc -l <out | tr -d ' ')" 'each build has eight runs'
-test_same "5 runs of each case detect a change of 17% $show" \
+test_same 14 "$(wc -l <out | tr -d ' ')" 'each build has seven runs'
+test_same "5 runs of each case detect a change of 14% $show" \
   "$(said -v --runs 5 one.json | grep -v '^[0-9]*/5\|^5 runs of 1 case\|^measures ')" \
   'with -v the message is printed for a given number of runs'
 test_empty "$(said --runs 4 one.json)" 'without -v no message is printed for a given number of runs'
@@ -57,7 +57,7 @@ vkb-load --runs 8 --requests 60 one.json >eight 2>err
 test_that '--runs auto resumes a session with eight runs' vkb-load --requests 60 --resume eight one.json
 test_same 8 "$(wc -l <eight | tr -d ' ')" 'no run is added to eight'
 
-enough="at least 4 are needed, and '--runs auto' makes 8"
+enough="at least 4 are needed, and '--runs auto' makes 7"
 test_same "1 run of each case is too few to show any change of speed: $enough" \
   "$(said --runs 1 one.json)" 'a message says that one run shows nothing'
 test_same 1 "$(wc -l <out | tr -d ' ')" 'one run is made'
