@@ -96,7 +96,8 @@ plan_row(const struct comparison *c, struct row *row)
 		p.unchanged = 1 - ODDS_ALL_CHANGED;
 	/* How much sessions differ is assumed, and only roughly known: one case
 	 * needs more than that, and where others tell the machine, less. The
-	 * factors are confirmed by simulations. */
+	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
+	 */
 	if ((!row->has_rest || of->cases < COMMON_CASES) &&
 	    row->model.shared > 0 && !of->model.known) {
 		p.error = (struct moderate){row->model.own.var +
