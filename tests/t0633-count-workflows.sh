@@ -35,10 +35,11 @@ counted() { jq -r 'select(.counted) | .subject.label' "$1" | sort | uniq -c | xa
 # --- vkb-ab
 
 test_that 'vkb-ab counts by default' vkb-ab --results r -C repo base=base-tag new=main-tag -- \
-  --runs 2 cfg.json -- -v -m instructions_per_req
+  --runs 2 cfg.json -- -v -m instructions_per_req,rps --on-insufficient ok
 test_match '^vkb-load: the instructions of 1 case are counted first, on 4 servers one after the other: about [0-9.]+s of CPU time, more if the commands are slow$' \
   .err 'a message has the cost'
-test_match '^=  SET +instructions_per_req ' .err 'what was counted is printed'
+test_match '^=  SET .* no change$' .err 'what was counted is compared at once'
+test_absent "on both sides has 'rps'" .err 'what was not counted is no error then'
 test_same 1 "$(grep -v '^vkb-build: building' .err | grep -n 'are counted first' | cut -d: -f1)" 'the cost is printed before anything is measured'
 test_same '2 base 2 new' "$(counted r/runs.jsonl)" 'each build is counted twice'
 test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out 'the counts are compared'

@@ -10,12 +10,12 @@
 #define BATCH 16
 
 static void
-check_result(struct engine_result *r, int *rc)
+check_result(const char *with, struct engine_result *r, int *rc)
 {
 	if (*rc == 0 && r->refused)
-		*rc = err_fail("populate_with: %llu of %llu requests were "
-			       "refused: %s",
-		    (unsigned long long)r->refused,
+		*rc = err_fail("the server cannot be filled by '%s': %llu of "
+			       "%llu requests were refused: %s",
+		    with, (unsigned long long)r->refused,
 		    (unsigned long long)r->requests, r->refusal);
 	engine_result_free(r);
 }
@@ -50,7 +50,7 @@ populate(const struct target *t, const char *with,
 	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);
 	*known = result.written;
 	result.written = NULL;
-	check_result(&result, &rc);
+	check_result(with, &result, &rc);
 	free(name);
 	return rc;
 }
