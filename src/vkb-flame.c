@@ -8,7 +8,7 @@
 #include "opt.h"
 #include "output.h"
 #include "str.h"
-#include "vkb-flame/callgraph.h"
+#include "callgraph.h"
 #include "vkb-flame/calltree.h"
 #include "vkb-flame/counts.h"
 #include "vkb-flame/diff.h"

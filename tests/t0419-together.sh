@@ -20,15 +20,15 @@ counted() {
     my $of = qq("v":1,"subject":{"label":"$label"},"config":{"command":"$command"},"run":{"session":"s","index");
     print qq({"type":"run",$of:$_},"counted":true,"metrics":{"instructions_per_req":$count},"status":"ok"}\n) for 1, 2;
     my $list = join ",", map { my ($n, $v) = split /=/; qq({"name":"$n","object":"s","self":$v,"inclusive":$v,"calls":1}) } @f;
-    print qq({"type":"profile",$of:1},"target":{"exe":"s"},"probed":{},"mode":"count","started":"2026-01-01T00:00:00Z","duration_s":1,"requests":10000,"functions":[$list],"status":"ok"}\n) if @f' "$@"
+    print qq({"type":"profile",$of:1},"target":{"exe":"s"},"probed":{},"mode":"count","started":"2026-01-01T00:00:00Z","duration_s":1,"requests":10000,"functions":[$list],"edges":[],"status":"ok"}\n) if @f' "$@"
 }
 # both COMMAND COUNT RPS NOISE: compares with a base of 4700 instructions and 100,000
 # req/s
 both() {
   measured base "$1" 100000 "$4" 1
   measured new "$1" "$3" "$4" 2
-  counted base "$1" 4700 main=4700
-  counted new "$1" "$2" main=4700 "setCommand=$(($2 - 4700))"
+  counted base "$1" 4700 main=4000 setCommand=700
+  counted new "$1" "$2" main=4000 "setCommand=$(($2 - 4000))"
 }
 judge() { vkb-compare -v --baseline base "$@"; }
 # says WHAT TEXT: the first line, and the same sentence in all formats
@@ -126,6 +126,27 @@ says 'counts alone' 'SET executes 6\.4% more instructions per request \(\+210 in
   counted new SET 5000 main=4000 a=310 b=250 c=326 d=84 f=30
 } >runs
 says 'four functions' 'SET executes 6\.4% more .* \(\+210 in a, \+50 in b, \+30 in f, \+10 in others\)\.$'
+# Where incr calls look every second time, and look calls find, which makes a system call.
+{
+  counted base INCR 1100 main=1000 incr=100 |
+    jq -c 'if .counted then .metrics.syscalls_per_req = .3 else
+      .functions[0].syscalls = .3 | .edges = [{from: 0, to: 1, calls: 1, inclusive: 100}] end'
+  counted new INCR 1225 main=1000 incr=100 look=25 find=100 |
+    jq -c 'if .counted then .metrics.syscalls_per_req = .8 else
+      .functions[0].syscalls = .3 | .functions[2].calls = .5 |
+      .functions[3] += {calls: .5, syscalls: .5} |
+      .edges = [[0, 1, 1], [1, 2, .5], [2, 3, .5] |
+        {from: .[0], to: .[1], calls: .[2], inclusive: 1}] end'
+} >runs
+judge -f text:text -f jsonl:deltas runs
+test_match '^-  INCR  instructions_per_req .* exact: \+125 as incr calls look 0\.5 times instead of 0$' \
+  text 'the call that causes the work is named'
+test_match '^-  INCR  syscalls_per_req .* exact: find 0 -> 0\.5$' text 'the system calls are named'
+test_same "$(sed 1q text)" "$(vkb-compare -v --deltas deltas | sed 1q)" 'the records have the system calls'
+sed '/profile/s/"self":100,/"self":-1,/' runs >bad
+test_status 1 'the counts are compared though a profile has wrong functions' judge bad
+test_match "^vkb-compare: bad:3: 'functions' is not a list of functions with name, object, self and calls" \
+  .err 'an error names the line of the profile'
 {
   counted base SET 4700 main=4699.7 f=0.1 f.part.0=0.2
   counted new SET 4700 main=4699.7 f=0.3

@@ -19,7 +19,7 @@ counted() {
   for k in 1 2; do
     printf '{"type":"run",%s:%s},"counted":true,"metrics":{"instructions_per_req":%s},"status":"ok"}\n' "$of" $k "$3"
   done
-  printf '{"type":"profile",%s:1},"target":{"exe":"s"},"probed":{},"mode":"count","started":"2026-01-01T00:00:00Z","duration_s":1,"requests":10000,"functions":[{"name":"setCommand","object":"s","self":%s,"inclusive":%s,"calls":1}],"status":"ok"}\n' \
+  printf '{"type":"profile",%s:1},"target":{"exe":"s"},"probed":{},"mode":"count","started":"2026-01-01T00:00:00Z","duration_s":1,"requests":10000,"functions":[{"name":"setCommand","object":"s","self":%s,"inclusive":%s,"calls":1}],"edges":[],"status":"ok"}\n' \
     "$of" "$3" "$3"
 }
 judge() { vkb-compare --baseline old "$@" >text; }

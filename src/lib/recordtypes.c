@@ -232,7 +232,9 @@ static const struct record_key delta_keys[] = {
     {"waiver", O, false, "why the change is waived: rule, reason, expires"},
     {"notes", A, false, "texts"},
     {"together", S, false, "what count and time of the case say together"},
-    {"functions", S, false, "that account for a change of instructions"}, {0}};
+    {"functions", S, false,
+	"what accounts for a change of instructions or system calls"},
+    {0}};
 
 static const struct record_key comparison_keys[] = {
     {"baseline", O, true, "subject"}, {"contender", O, true, "subject"},
@@ -395,7 +397,7 @@ static const struct record_key profile_keys[] = {
     {"calls_per_req", O, false, "FUNCTION: calls of each request"},
     {"functions", A, false,
 	"with the mode count, each: name, object; of each request self and "
-	"inclusive (instructions), calls"},
+	"inclusive (instructions), calls, syscalls (none: 0)"},
     {"edges", A, false,
 	"with the mode count, each: from and to, places in functions from 0 "
 	"on; of each request calls and their inclusive instructions"},

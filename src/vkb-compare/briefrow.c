@@ -131,6 +131,8 @@ brief_add_rest(
 		(r->verdict < VERDICT_EQUIVALENT ? write_change
 						 : report_change)(s, r);
 		str_printf(s, " %s", describe_verdict(r));
+		if (together_explain(r) && !together_is_work(r))
+			str_printf(s, ", %s", together_explain(r));
 	}
 	if (l->narrow >= NO_FUNCTIONS && work && b->pair->functions)
 		str_printf(s, "%sinstructions: %s", s->len ? "; " : "",
@@ -219,6 +221,8 @@ brief_write_change(struct str *s, const struct row *r)
 		rest.facts = r->rest;
 	if (report_is_exact(r) && r->facts.ratio > 0) {
 		together_write_exact(s, r);
+		if (together_explain(r) && !together_is_work(r))
+			str_printf(s, ": %s", together_explain(r));
 		return;
 	}
 	if (strcmp(r->name, "rps") != 0) {

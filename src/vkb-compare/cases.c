@@ -252,7 +252,7 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 		add_build(c, rec);
 	else {
 		if (record_is(rec, "profile"))
-			functions_add(c->functions, rec);
+			rc = functions_add(c->functions, rec, jsonl_where(in));
 		if (json_get(rec, "subject"))
 			caseset_add_value(c->met, json_get(rec, "subject"));
 	}

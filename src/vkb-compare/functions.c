@@ -1,5 +1,7 @@
 #include "functions.h"
+#include "callgraph.h"
 #include "cases.h"
+#include "causes.h"
 #include "intern.h"
 #include "json.h"
 #include "mem.h"
@@ -7,33 +9,19 @@
 #include "together.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED 3      /* functions that are named */
-#define SMALL .02    /* of all changes; smaller ones are not named */
-#define ROUNDED 1e-9 /* instructions in each request: below, it is rounding */
-
-struct cost { /* instructions of a function in each request */
-	size_t name;
-	double self;
-};
-
-struct profile {
-	struct cost *v;
-	size_t n;
-};
+#define NAMED 3      /* causes, or system calls, that are named */
+#define ROUNDED 1e-9 /* system calls in each request: below, it is rounding */
+#define EXPLAINED .9 /* of the sum of all, by those that are named: enough */
+#define SMALL .02    /* of it; smaller ones are not named */
+#define CANCEL 1.5   /* of what functions themselves change, by causes */
 
 struct functions {
-	struct intern *keys, *names;
-	struct profile *v; /* by the id of the key */
+	struct intern *keys;
+	struct callgraphs *v; /* by the id of the key: one graph, or none */
 	size_t cap;
-};
-
-struct change {
-	const char *name;
-	double by;
 };
 
 struct functions *
@@ -42,7 +30,6 @@ functions_new(void)
 	struct functions *f = mem_new(sizeof *f);
 
 	f->keys = intern_new();
-	f->names = intern_new();
 	return f;
 }
 
@@ -52,25 +39,13 @@ functions_free(struct functions *f)
 	if (!f)
 		return;
 	for (size_t i = 0; i < intern_count(f->keys); i++)
-		free(f->v[i].v);
+		callgraph_free(&f->v[i]);
 	free(f->v);
 	intern_free(f->keys);
-	intern_free(f->names);
 	free(f);
 }
 
-/* Returns the length of a name without what a compiler or callgrind adds to it:
- * "f.constprop.0" is a copy of f, "f'2" f called by itself. */
-static size_t
-measure_name(const char *name)
-{
-	size_t n = strcspn(name, ".'");
-
-	return n ? n : strlen(name);
-}
-
-/* Returns the profile of a case and subject; its v is NULL if there is none. */
-static struct profile *
+static struct callgraphs *
 get_profile(
     struct functions *f, const struct json *config, const struct json *subject)
 {
@@ -84,102 +59,165 @@ get_profile(
 	str_free(&key);
 	if (id == had) {
 		f->v = mem_grow(f->v, id, &f->cap, sizeof *f->v);
-		f->v[id] = (struct profile){0};
+		f->v[id] = (struct callgraphs){0};
 	}
 	return &f->v[id];
 }
 
-void
-functions_add(struct functions *f, const struct json *profile)
+int
+functions_add(
+    struct functions *f, const struct json *profile, const char *where)
 {
-	const struct json *list = json_get(profile, "functions");
-	const char *mode = json_get_str(profile, "mode");
-	struct profile *p;
+	struct callgraphs *p;
 
-	if (!mode || strcmp(mode, "count") != 0)
-		return;
+	if (!callgraph_is_counted(profile))
+		return 0;
 	p = get_profile(
 	    f, json_get(profile, "config"), json_get(profile, "subject"));
-	if (p->v)
+	return p->n ? 0
+		    : callgraph_read_profile(
+			  p, profile, where, &(struct callgraph_opts){0});
+}
+
+/* "+155 in setCommand", "+252 as incrDecrCommand calls lookupKey 0.49 times
+ * instead of 0" */
+static void
+write_cause(struct str *s, const struct causes *c, const struct cause *v)
+{
+	const struct cause_function *f = c->functions;
+	size_t in = v->from == CAUSES_NONE ? v->to : v->from;
+
+	str_printf(s, "%s%c", s->len ? ", " : "", v->change < 0 ? '-' : '+');
+	together_write_count(s, fabs(v->change));
+	if (v->from == CAUSES_NONE || v->to == CAUSES_NONE) {
+		str_printf(s, " in %s", f[in].name);
 		return;
-	p->v = mem_array(json_len(list) + 1, sizeof *p->v);
-	for (const struct json *j = json_first(list); j; j = json_next(j)) {
-		const char *name = json_get_str(j, "name");
-
-		if (name)
-			p->v[p->n++] = (struct cost){
-			    intern_idn(f->names, name, measure_name(name)),
-			    json_get_num(j, "self", 0)};
 	}
+	str_printf(s, " as %s calls %s ", f[in].name, f[v->to].name);
+	together_write_count(s, v->times[1]);
+	str_add(
+	    s, v->times[1] == 1 ? " time instead of " : " times instead of ");
+	together_write_count(s, v->times[0]);
 }
 
-static int
-compare_changes(const void *a, const void *b)
-{
-	const struct change *x = a, *y = b;
-	double d = fabs(y->by) - fabs(x->by);
-
-	return d > 0 ? 1 : d < 0 ? -1 : strcmp(x->name, y->name);
-}
-
-/* Adds sign * the costs to the changes, which 'names' finds by their names. */
+/* Where functions were renamed or compiled into others, calls that appear and
+ * disappear cancel each other: then says what each function itself executes. */
 static void
-add_costs(struct change *v, struct intern *names, const struct functions *f,
-    const struct profile *p, double sign)
+choose_causes(struct causes *c)
 {
-	for (size_t i = 0; i < p->n; i++) {
-		const char *name = intern_text(f->names, p->v[i].name);
-		struct change *c = &v[intern_id(names, name)];
+	double causes = 0, selves = 0;
 
-		c->by += sign * p->v[i].self;
+	for (size_t i = 0; i < c->n; i++)
+		causes += fabs(c->v[i].change);
+	for (size_t i = 0; i < c->nfunctions; i++)
+		selves +=
+		    fabs(c->functions[i].self[1] - c->functions[i].self[0]);
+	if (causes > CANCEL * selves)
+		causes_take_selves(c);
+}
+
+/* Writes the largest causes that have names. Returns whether there is one. */
+static bool
+write_causes(struct str *s, const struct causes *c)
+{
+	double all = 0, told = 0, rest = 0;
+	size_t named = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		all += fabs(c->v[i].change);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct cause *v = &c->v[i];
+		size_t in = v->from == CAUSES_NONE ? v->to : v->from;
+
+		if (named < NAMED && told < EXPLAINED * all &&
+		    fabs(v->change) > SMALL * all &&
+		    !c->functions[in].unnamed) {
+			write_cause(s, c, v);
+			told += fabs(v->change);
+			named++;
+		} else {
+			rest += v->change;
+		}
 	}
-}
-
-static void
-write_change(struct str *s, const char *name, double by)
-{
-	str_printf(s, "%s%c", s->len ? ", " : "", by < 0 ? '-' : '+');
-	together_write_count(s, fabs(by));
-	str_printf(s, " in %s", name);
+	if (named && fabs(rest) > SMALL * all)
+		str_printf(s, ", %c", rest < 0 ? '-' : '+');
+	if (named && fabs(rest) > SMALL * all) {
+		together_write_count(s, fabs(rest));
+		str_add(s, " in others");
+	}
+	return named > 0;
 }
 
 char *
 functions_explain(struct functions *base, const struct kase *x,
     struct functions *contender, const struct kase *y)
 {
-	const struct profile a = *get_profile(base, x->config, x->subject);
-	const struct profile b = *get_profile(contender, y->config, y->subject);
-	struct intern *names;
-	struct change *v;
+	const struct callgraphs a = *get_profile(base, x->config, x->subject);
+	const struct callgraphs b =
+	    *get_profile(contender, y->config, y->subject);
+	struct causes *c;
 	struct str s = {0};
-	double all = 0, rest = 0;
-	size_t n, named = 0;
+	bool any;
 
-	if (!a.v || !b.v)
+	if (!a.n || !b.n)
 		return NULL;
-	names = intern_new();
-	v = mem_array(a.n + b.n + 1, sizeof *v);
-	add_costs(v, names, base, &a, -1);
-	add_costs(v, names, contender, &b, 1);
-	n = intern_count(names);
-	for (size_t i = 0; i < n; i++) {
-		v[i].name = intern_text(names, i);
-		if (fabs(v[i].by) < ROUNDED)
-			v[i].by = 0;
-		all += fabs(v[i].by);
+	c = causes_find(a.v, b.v);
+	choose_causes(c);
+	any = write_causes(&s, c);
+	causes_free(c);
+	if (!any)
+		str_free(&s);
+	return any ? str_take(&s) : NULL;
+}
+
+/* System calls of one function of libc, in each request. */
+struct syscall {
+	const char *name;
+	double n[2];
+};
+
+static int
+compare_syscalls(const void *a, const void *b)
+{
+	const struct syscall *x = a, *y = b;
+	double d = fabs(y->n[1] - y->n[0]) - fabs(x->n[1] - x->n[0]);
+
+	return d > 0 ? 1 : d < 0 ? -1 : strcmp(x->name, y->name);
+}
+
+char *
+functions_list_syscalls(struct functions *base, const struct kase *x,
+    struct functions *contender, const struct kase *y)
+{
+	const struct callgraphs sides[] = {
+	    *get_profile(base, x->config, x->subject),
+	    *get_profile(contender, y->config, y->subject)};
+	struct intern *names = intern_new();
+	struct syscall *v = NULL;
+	size_t n = 0, cap = 0;
+	struct str s = {0};
+
+	for (int k = 0; k < 2 && sides[0].n && sides[1].n; k++)
+		for (size_t i = 0; i < sides[k].v->nfunctions; i++) {
+			const struct callgraph_function *f =
+			    &sides[k].v->functions[i];
+			size_t id = intern_id(names, f->name);
+
+			if (id == n) {
+				v = mem_grow(v, n, &cap, sizeof *v);
+				v[n++] = (struct syscall){f->name, {0}};
+			}
+			v[id].n[k] += f->syscalls;
+		}
+	qsort(v, n, sizeof *v, compare_syscalls);
+	for (size_t i = 0;
+	     i < n && i < NAMED && fabs(v[i].n[1] - v[i].n[0]) > ROUNDED; i++) {
+		str_printf(&s, "%s%s ", i ? ", " : "", v[i].name);
+		together_write_count(&s, v[i].n[0]);
+		str_add(&s, " -> ");
+		together_write_count(&s, v[i].n[1]);
 	}
-	qsort(v, n, sizeof *v, compare_changes);
-	for (size_t i = 0; i < n; i++) {
-		if (named < NAMED && fabs(v[i].by) > SMALL * all &&
-		    !str_starts(v[i].name, "0x")) {
-			write_change(&s, v[i].name, v[i].by);
-			named++;
-		} else
-			rest += v[i].by;
-	}
-	if (named && fabs(rest) > SMALL * all)
-		write_change(&s, "others", rest);
 	free(v);
 	intern_free(names);
-	return named ? str_take(&s) : NULL;
+	return s.len ? str_take(&s) : NULL;
 }

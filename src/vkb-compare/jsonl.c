@@ -137,8 +137,7 @@ make_delta(const struct comparison *c, const struct row *r,
 	set_notes(rec, r);
 	if (together_has(r))
 		json_set_str(rec, "together", r->pair->together);
-	if (together_is_work(r))
-		json_set_str(rec, "functions", r->pair->functions);
+	json_set_str(rec, "functions", together_explain(r));
 	return rec;
 }
 

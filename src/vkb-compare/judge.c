@@ -310,6 +310,8 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		compare_environments(c, p);
 		p->functions = functions_explain(base->functions, p->side[0],
 		    contender->functions, p->side[1]);
+		p->syscalls = functions_list_syscalls(base->functions,
+		    p->side[0], contender->functions, p->side[1]);
 	}
 	busy_share(c);
 }

@@ -170,6 +170,7 @@ pairing_free(struct pairing *p, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		free(p[i].note);
 		free(p[i].functions);
+		free(p[i].syscalls);
 		free(p[i].together);
 		free(p[i].name[0]);
 		free(p[i].name[1]);

@@ -16,8 +16,9 @@ struct pairing {
 			  * partner; set by judge.c */
 	char *old_name;  /* the older name of the first of them, or NULL */
 	size_t rows;     /* metrics compared; counted by judge.c */
-	char *functions; /* that account for a change of its instructions, or
+	char *functions; /* what accounts for a change of its instructions, or
 			  * NULL */
+	char *syscalls;  /* those that changed, or NULL */
 	char *together;  /* what its count and time say (together.h), or NULL */
 	double busy[2];  /* percent of other programs; set by busy.c */
 };

@@ -223,17 +223,19 @@ read_lost_cases(
 	return NULL;
 }
 
+/* Reads the fields of a pair from the record of one of its rows. */
 static void
-read_together(struct pairing *p, const struct json *rec)
+read_together(struct pairing *p, const struct row *r, const struct json *rec)
 {
 	const char *text = json_get_str(rec, "together");
-
 	const char *functions = json_get_str(rec, "functions");
+	char **to =
+	    strcmp(r->name, COUNTED_METRIC) == 0 ? &p->functions : &p->syscalls;
 
 	if (text && !p->together)
 		p->together = mem_str(text);
-	if (functions && !p->functions)
-		p->functions = mem_str(functions);
+	if (functions && !*to)
+		*to = mem_str(functions);
 }
 
 /* Reads the records before the comparison record, one for each row or shift. */
@@ -255,7 +257,7 @@ read_details(
 
 			r->pair = &c->pairs[id];
 			why = read_row(r, p->records[i]);
-			read_together(&c->pairs[id], p->records[i]);
+			read_together(&c->pairs[id], r, p->records[i]);
 		} else {
 			struct shift *t = &shifts->v[shifts->n++];
 

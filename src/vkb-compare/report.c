@@ -368,8 +368,8 @@ report_notes(struct str *s, const struct row *r)
 			str_printf(s, "%s%s", sep, notes[i].text);
 			sep = ", ";
 		}
-	if (together_is_work(r) && r->pair->functions)
-		str_printf(s, ": %s", r->pair->functions);
+	if (together_explain(r))
+		str_printf(s, ": %s", together_explain(r));
 	if (is_coarse(r)) {
 		str_printf(s, "%svalues come in steps of %.2g%%", sep,
 		    100 * expm1(r->model.step));

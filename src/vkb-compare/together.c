@@ -22,6 +22,16 @@ together_is_work(const struct row *r)
 	    report_is_exact(r) && !r->builds_differ;
 }
 
+const char *
+together_explain(const struct row *r)
+{
+	if (!report_is_exact(r) || r->builds_differ)
+		return NULL;
+	if (strcmp(r->name, "syscalls_per_req") == 0)
+		return r->facts.ratio == 1 ? NULL : r->pair->syscalls;
+	return together_is_work(r) ? r->pair->functions : NULL;
+}
+
 static bool
 is_time(const struct row *r)
 {

@@ -23,6 +23,10 @@ void together_describe(struct comparison *);
 /* Is the row the count of instructions, which is exact? */
 bool together_is_work(const struct row *);
 
+/* Returns what accounts for the change of a count, "+155 in setCommand" or
+ * "setsockopt 0 -> 1", or NULL. */
+const char *together_explain(const struct row *);
+
 /* Is the row the count or the time of the sentence of its case? */
 bool together_has(const struct row *);
 

@@ -4,11 +4,15 @@
 #include "inputs.h"
 #include "folded.h"
 #include "folding.h"
+#include "json.h"
 #include "lines.h"
+#include "mem.h"
 #include "perfscript.h"
 #include "perftext.h"
+#include "record.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Reads the perf.data 'file', or if that is NULL, lines of `perf script`. */
@@ -26,6 +30,50 @@ read_samples(struct lines *l, const char *file, const struct input_target *to,
 		    folding_get_event(f));
 	folding_free(f);
 	return rc;
+}
+
+static int
+read_record(const struct input_target *to, const char *s, size_t n,
+    const char *where, const struct callgraph_opts *o)
+{
+	const char *why;
+	struct json *rec = json_parse(s, n, &why, NULL);
+	int rc;
+
+	if (!rec)
+		return err_fail("%s: not JSON: %s", where, why);
+	rc = record_check(rec, where);
+	if (rc == 0 && callgraph_is_counted(rec))
+		rc = callgraph_read_profile(to->counts, rec, where, o);
+	json_free(rec);
+	return rc;
+}
+
+/* Adds the profiles of counts among the records of all lines. Returns 0, or -1
+ * after reporting what is wrong, or that there is none. */
+static int
+read_records(struct lines *l, const struct input_target *to,
+    const struct callgraph_opts *o)
+{
+	size_t before = to->counts->n, n;
+	char *where;
+	const char *s;
+	int rc, bad = 0;
+
+	while ((rc = lines_next(l, &s, &n)) > 0) {
+		if (strspn(s, " \t\r") == n)
+			continue;
+		where = mem_printf("%s:%llu", lines_name(l), lines_number(l));
+		bad |= lines_torn(l)
+		    ? err_fail("%s: the last line has no newline", where)
+		    : read_record(to, s, n, where, o);
+		free(where);
+	}
+	if (rc == 0 && !bad && to->counts->n == before)
+		return err_fail("%s: there is no profile of counts; "
+				"'vkb-load --count' writes them",
+		    lines_name(l));
+	return rc < 0 || bad ? -1 : 0;
 }
 
 /* Returns true for blank lines and comments. */
@@ -61,7 +109,7 @@ read_profile(struct lines *l, FILE *in, const struct input_target *to,
 		    (size_t)lines_number(l), &counts);
 	lines_unread(l);
 	if (*s == '{')
-		return callgraph_read_records(to->counts, l, &counts);
+		return read_records(l, to, &counts);
 	if (perftext_is_event(s, n))
 		return read_samples(l, NULL, to, o);
 	if (folded_is_stack(s, n))

@@ -356,16 +356,12 @@ find_event(const struct callgrind *g, const char *name)
 	return -1;
 }
 
-/* System calls of all but the library, which makes some to wait. */
+/* System calls of a function, but for the library, which makes some to wait. */
 static uint64_t
-count_system_calls(const struct callgrind *g, int event)
+count_system_calls(const struct callgrind_function *f, int event)
 {
-	uint64_t n = g->total[event];
-
-	for (size_t i = 0; i < g->nfunctions; i++)
-		if (str_ends(g->functions[i].object, "/" STILL))
-			n -= g->functions[i].self[event];
-	return n;
+	return event >= 0 && !str_ends(f->object, "/" STILL) ? f->self[event]
+							     : 0;
 }
 
 /* Adds the sum of these events for each request, if they were simulated. */
@@ -414,6 +410,8 @@ list_functions(const struct callgrind *g, double requests, size_t *place)
 	const struct callgrind_function **v =
 	    mem_array(g->nfunctions, sizeof *v);
 	struct json *all = json_array(), *j;
+	int syscalls = find_event(g, "sysCount");
+	uint64_t n;
 
 	for (size_t i = 0; i < g->nfunctions; i++)
 		v[i] = &g->functions[i];
@@ -427,6 +425,9 @@ list_functions(const struct callgrind *g, double requests, size_t *place)
 		json_set_num(
 		    j, "inclusive", (double)v[i]->inclusive / requests);
 		json_set_num(j, "calls", (double)v[i]->calls / requests);
+		n = count_system_calls(v[i], syscalls);
+		if (n)
+			json_set_num(j, "syscalls", (double)n / requests);
 		json_push(all, j);
 	}
 	free(v);
@@ -493,16 +494,19 @@ make_metrics(const struct callgrind *g, double requests)
 {
 	struct json *metrics = json_object();
 	uint64_t allocations = count_allocations(g);
-	int syscalls = find_event(g, "sysCount");
+	int event = find_event(g, "sysCount");
+	uint64_t syscalls = 0;
 
+	for (size_t i = 0; i < g->nfunctions; i++)
+		syscalls += count_system_calls(&g->functions[i], event);
 	json_set_num(
 	    metrics, "instructions_per_req", (double)g->total[0] / requests);
 	if (allocations || has_names(g))
 		json_set_num(metrics, "allocations_per_req",
 		    (double)allocations / requests);
-	if (syscalls >= 0)
-		json_set_num(metrics, "syscalls_per_req",
-		    (double)count_system_calls(g, syscalls) / requests);
+	if (event >= 0)
+		json_set_num(
+		    metrics, "syscalls_per_req", (double)syscalls / requests);
 	add_simulated(metrics, "l1_misses_per_req", g, requests,
 	    (const char *const[3]){"I1mr", "D1mr", "D1mw"});
 	add_simulated(metrics, "ll_misses_per_req", g, requests,

@@ -4,7 +4,6 @@
 #include "err.h"
 #include "intern.h"
 #include "json.h"
-#include "lines.h"
 #include "mem.h"
 #include "record.h"
 #include "str.h"
@@ -56,22 +55,38 @@ callgraph_free(struct callgraphs *all)
 	*all = (struct callgraphs){0};
 }
 
-/*
- * Callgrind appends the callers to a name ("f'main"), or the depth of recursion
- * ("f'2"), and names what has no symbol by its address.
- */
+/* Returns the length of a name without what callgrind appends, its callers
+ * ("f'main") or the depth of recursion ("f'2"), and without what a compiler
+ * appends to a copy or a part of a function ("f.constprop.0"). */
+static size_t
+measure_name(const char *name)
+{
+	static const char *const ends[] = {
+	    "'", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."};
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		const char *end = strstr(name, ends[i]);
+
+		if (end && end > name && (size_t)(end - name) < n)
+			n = (size_t)(end - name);
+	}
+	return n;
+}
+
+/* What has no symbol is named by its address. */
 static void
 name_function(struct callgraph *g, struct callgraph_function *f,
     const char *name, const char *object, const struct callgraph_opts *o)
 {
 	const char *base = strrchr(object, '/');
-	size_t n = strcspn(name, "'");
+	size_t n = measure_name(name);
 	char *s;
 
 	base = base ? base + 1 : object;
 	f->unnamed = str_starts(name, "0x") || strcmp(name, "???") == 0;
 	if (!f->unnamed)
-		s = mem_strn(name, n ? n : strlen(name));
+		s = mem_strn(name, n);
 	else if (o->addrs)
 		s = mem_printf("[%s <%.*s>]", base, (int)n, name);
 	else
@@ -213,6 +228,7 @@ read_functions(struct callgraph *g, const struct json *list,
 		if (!name || !object || !read_count(j, "self", &f->self) ||
 		    !read_count(j, "calls", &f->calls))
 			return false;
+		f->syscalls = fmax(0, json_get_num(j, "syscalls", 0));
 		name_function(g, f, name, object, o);
 		g->total += f->self;
 	}
@@ -235,9 +251,17 @@ read_edges(struct callgraph *g, const struct json *list)
 	return true;
 }
 
-static int
-read_profile(struct callgraphs *all, const struct json *rec, const char *where,
-    const struct callgraph_opts *o)
+bool
+callgraph_is_counted(const struct json *rec)
+{
+	const char *mode = json_get_str(rec, "mode");
+
+	return record_is(rec, "profile") && mode && strcmp(mode, "count") == 0;
+}
+
+int
+callgraph_read_profile(struct callgraphs *all, const struct json *rec,
+    const char *where, const struct callgraph_opts *o)
 {
 	const char *name = json_get_str(rec, "case"), *wrong = NULL;
 	struct callgraph *g;
@@ -263,50 +287,6 @@ read_profile(struct callgraphs *all, const struct json *rec, const char *where,
 		return err_fail("%s: %s", where, wrong);
 	}
 	return check_last(all, where);
-}
-
-static int
-read_record(struct callgraphs *all, const char *s, size_t n, const char *where,
-    const struct callgraph_opts *o)
-{
-	const char *why, *mode;
-	struct json *rec = json_parse(s, n, &why, NULL);
-	int rc;
-
-	if (!rec)
-		return err_fail("%s: not JSON: %s", where, why);
-	mode = json_get_str(rec, "mode");
-	rc = record_check(rec, where);
-	if (rc == 0 && record_is(rec, "profile") && mode &&
-	    strcmp(mode, "count") == 0)
-		rc = read_profile(all, rec, where, o);
-	json_free(rec);
-	return rc;
-}
-
-int
-callgraph_read_records(
-    struct callgraphs *all, struct lines *l, const struct callgraph_opts *o)
-{
-	size_t before = all->n, n;
-	char *where;
-	const char *s;
-	int rc, bad = 0;
-
-	while ((rc = lines_next(l, &s, &n)) > 0) {
-		if (strspn(s, " \t\r") == n)
-			continue;
-		where = mem_printf("%s:%llu", lines_name(l), lines_number(l));
-		bad |= lines_torn(l)
-		    ? err_fail("%s: the last line has no newline", where)
-		    : read_record(all, s, n, where, o);
-		free(where);
-	}
-	if (rc == 0 && !bad && all->n == before)
-		return err_fail("%s: there is no profile of counts; "
-				"'vkb-load --count' writes them",
-		    lines_name(l));
-	return rc < 0 || bad ? -1 : 0;
 }
 
 /* Returns the name of the profile's case as a frame of stacks. Caller frees. */

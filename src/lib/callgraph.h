@@ -12,12 +12,12 @@
 #include <stdio.h>
 
 struct json;
-struct lines;
 
 struct callgraph_function {
 	const char *name; /* as it is shown; several may share it; borrowed */
 	bool unnamed;     /* it has no symbol: the name is its object's */
 	double self, calls;
+	double syscalls; /* that it makes itself; 0 in files of callgrind */
 };
 
 struct callgraph_edge {
@@ -59,12 +59,13 @@ bool callgraph_is_callgrind(const char *line, size_t n);
 int callgraph_read_callgrind(struct callgraphs *, FILE *in, const char *name,
     size_t line, const struct callgraph_opts *);
 
-/*
- * Adds the profiles of the records in all lines; other records are ignored.
- * Returns 0, or -1 after reporting what is wrong, or that there is none.
- */
-int callgraph_read_records(
-    struct callgraphs *, struct lines *, const struct callgraph_opts *);
+/* Is the record a profile of counts? */
+bool callgraph_is_counted(const struct json *rec);
+
+/* Adds the profile of such a record. Returns 0, or -1 after reporting what is
+ * wrong with it, at 'where'. */
+int callgraph_read_profile(struct callgraphs *, const struct json *rec,
+    const char *where, const struct callgraph_opts *);
 
 /* Names the profiles of both sides as reports do: "SET P10". One without a
  * configuration keeps its name, and so do all of a side if two would be the

@@ -56,4 +56,7 @@ struct causes *causes_find(
     const struct callgraph *a, const struct callgraph *b);
 void causes_free(struct causes *);
 
+/* Replaces the causes by what each function itself executes more or less. */
+void causes_take_selves(struct causes *);
+
 #endif

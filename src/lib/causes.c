@@ -249,26 +249,6 @@ list_causes(struct finding *f)
 	free(unnamed);
 }
 
-/* Lists what each function itself executes more or less. */
-static void
-list_selves(struct finding *f)
-{
-	struct causes *c = f->c;
-	double times[2];
-
-	c->v = mem_array(c->nfunctions + 1, sizeof *c->v);
-	for (size_t i = 0; i < c->nfunctions; i++) {
-		const double *self = c->functions[i].self;
-
-		for (int k = 0; k < 2; k++) {
-			double calls = count_calls(f, i, k);
-
-			times[k] = calls > 0 ? self[k] / calls : 0;
-		}
-		add_cause(c, i, CAUSES_NONE, times, self[1] - self[0]);
-	}
-}
-
 static int
 compare_causes(const void *a, const void *b)
 {
@@ -279,6 +259,24 @@ compare_causes(const void *a, const void *b)
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+void
+causes_take_selves(struct causes *c)
+{
+	free(c->v);
+	c->v = mem_array(c->nfunctions + 1, sizeof *c->v);
+	c->n = 0;
+	for (size_t i = 0; i < c->nfunctions; i++) {
+		const struct cause_function *f = &c->functions[i];
+		double times[2];
+
+		for (int k = 0; k < 2; k++)
+			times[k] =
+			    f->self[k] / (f->calls[k] > 0 ? f->calls[k] : 1);
+		add_cause(c, i, CAUSES_NONE, times, f->self[1] - f->self[0]);
+	}
+	qsort(c->v, c->n, sizeof *c->v, compare_causes);
 }
 
 struct causes *
@@ -298,7 +296,7 @@ causes_find(const struct callgraph *a, const struct callgraph *b)
 	if (compute_costs(&f))
 		list_causes(&f);
 	else
-		list_selves(&f);
+		causes_take_selves(f.c);
 	qsort(f.c->v, f.c->n, sizeof *f.c->v, compare_causes);
 	for (int k = 0; k < 2; k++) {
 		free(f.runs[k]);
