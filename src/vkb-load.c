@@ -79,9 +79,6 @@ static const struct opt option_table[] = {
 	.help = "run this one, 'GETRANGE key:__rand_int__ 0 9'; repeatable"},
     {0, "mix", OPT_STR, AT(quick.mix), "TEXT",
 	.help = "run a mix, 'GET 90 SET 10'; with a FILE in its cases"},
-    {0, "mix-order", OPT_CHOICE, AT(want.mix_order), "HOW",
-	.choices = "random|turn",
-	.help = "choose the commands of a mix at random, or in turn"},
     {'c', "clients", OPT_STR, AT(quick.clients), "LIST",
 	.help = "without a FILE: connections; default 50"},
     {'P', "pipeline", OPT_STR, AT(quick.pipelines), "LIST",
@@ -168,6 +165,8 @@ static const struct opt option_table[] = {
 	.help = "serve metrics of the run in progress for Prometheus"},
     {0, "lenient", OPT_FLAG, AT(want.lenient),
 	.help = "only warn about unknown keys"},
+    {0, "set", OPT_LIST, AT(want.sets), "KEY=VALUE",
+	.help = "set a key of vkb-config(5), keys=zipf:0.99; repeatable"},
     {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
 	.max = 1e7, .help = "set the duration of each run"},
     {'n', "requests", OPT_INT, AT(want.requests), "N", .min = 1, .max = 9e15,
@@ -176,46 +175,10 @@ static const struct opt option_table[] = {
 	.help = "set the warm-up before each run"},
     {0, "rate", OPT_STR, AT(want.rate), "RATE",
 	.help = "send N, or A-B or A-B/STEPS, requests per second (open loop)"},
-    {0, "slo", OPT_STR, AT(want.slo), "LIMIT",
-	.help = "search the highest rate with a latency such as p99<=1ms"},
-    {0, "arrivals", OPT_CHOICE, AT(want.arrivals), "HOW",
-	.choices = "constant|poisson",
-	.help = "spread the requests of a rate evenly, or at random"},
-    {0, "reconnect", OPT_INT, AT(want.reconnect), "N", .min = 1, .max = 9e15,
-	.help = "reopen each connection after N requests"},
-    {0, "storm", OPT_DURATION, AT(want.storm), "TIME", .min = .001, .max = 1e7,
-	.help = "reopen all connections at once every TIME"},
-    {0, "idle-clients", OPT_INT, AT(want.idle_clients), "N", .min = 1,
-	.max = 1e6, .help = "hold N idle connections open during the run"},
     {0, "db", OPT_INT, AT(want.db), "N", .min = 0, .max = 1e6,
 	.help = "use this database; default 0"},
-    {0, "tracking", OPT_CHOICE, AT(want.tracking), "HOW", .choices = "on|bcast",
-	.help = "switch client tracking on"},
-    {0, "read-from", OPT_CHOICE, AT(want.read_from), "ROLE",
-	.choices = "primary|replica", .help = "read from these servers"},
-    {0, "tls-ciphers", OPT_STR, AT(want.tls_ciphers), "LIST",
-	.help = "offer these ciphers of TLS 1.2"},
-    {0, "tls-ciphersuites", OPT_STR, AT(want.tls_suites), "LIST",
-	.help = "offer these ciphers of TLS 1.3"},
-    {0, "tls-protocol", OPT_CHOICE, AT(want.tls_protocol), "VERSION",
-	.choices = "TLSv1.2|TLSv1.3", .help = "offer this version of TLS only"},
-    {0, "tls-resumption", OPT_FLAG, AT(want.tls_resumption),
-	.help = "resume the TLS session of a connection that is reopened"},
-    {0, "keys", OPT_STR, AT(want.keys), "SPEC",
-	.help = "choose keys by uniform, sequential, zipf:0.99, ..."},
-    {0, "values", OPT_STR, AT(want.values), "SPEC",
-	.help = "set sizes of values: 64-1024, 16:80,1024:20 random, ..."},
-    {0, "ttl", OPT_STR, AT(want.ttl), "TIME",
-	.help = "let what SET writes expire after 60 or 10-60 seconds"},
-    {0, "verify", OPT_FLAG, AT(want.verify),
-	.help = "compare each value that is read with what was written"},
     {0, "replay", OPT_STR, AT(quick.replay), "FILE",
 	.help = "send the commands of a trace of vkb-record"},
-    {0, "replay-speed", OPT_STR, AT(want.speed), "N|closed",
-	.help = "replay N times as fast; closed: as fast as possible"},
-    {0, "latency", OPT_CHOICE, AT(want.latency), "HOW",
-	.choices = "request|batch-first-byte",
-	.help = "measure latency per request or per batch"},
     {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
 	.choices = BENCH_CASE_NATIVE "|" VBENCH,
 	.help = "generate the load with this engine"},
@@ -224,8 +187,6 @@ static const struct opt option_table[] = {
     {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
 	.max = 1e7,
 	.help = "fail a run after TIME without a reply; default 60s"},
-    {0, "max-lost", OPT_INT, AT(want.max_lost), "N", .min = 0, .max = 9e15,
-	.help = "accept N lost requests and reconnects; default 0"},
     {0, "no-lock", OPT_FLAG, AT(session.no_lock),
 	.help = "measure even if another program measures on this host"},
     {0, "no-pin", OPT_FLAG, AT(session.no_pin),
@@ -356,8 +317,6 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 
 	if (o->want.duration > 0 && o->want.requests > 0)
 		return "'--duration' and '--requests' exclude each other";
-	if (o->want.rate && o->want.slo)
-		return "'--rate' and '--slo' exclude each other";
 	if (o->plan && (o->output || o->resume || o->logs || o->hdr || o->live))
 		return "'--plan' prints to stdout and runs nothing: "
 		       "'--output', '--resume', '--logs', '--hdr' and '--live' "
@@ -650,7 +609,7 @@ out:
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.want = {.warmup = -1, .max_lost = -1, .db = -1}};
+	struct opts o = {.want = {.warmup = -1, .db = -1}};
 	struct stopping_rule rule = {0};
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct request request = {0};
@@ -671,6 +630,8 @@ main(int argc, char **argv)
 	if (rc)
 		goto out;
 	o.quick.beside = o.external.no_flush;
+	o.want.mix = args.n ? o.quick.mix : NULL;
+	o.want.replay = args.n ? o.quick.replay : NULL;
 	if (!o.runs) /* data of others are loaded as little as possible */
 		o.runs = o.quick.beside && quick_is_given(&o.quick) && !args.n
 		    ? "1"
@@ -681,8 +642,7 @@ main(int argc, char **argv)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
 	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
-	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0 ||
-	    replay_check_option(o.want.speed) < 0)
+	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0)
 		rc = -1;
 	else
 		rc = stopping_parse(&rule, o.runs, &o.until);
@@ -698,8 +658,6 @@ main(int argc, char **argv)
 	}
 	o.want.no_flush = o.external.no_flush;
 	o.want.running = uses_running_server(&o);
-	o.want.mix = args.n ? o.quick.mix : NULL;
-	o.want.replay = args.n ? o.quick.replay : NULL;
 	if (!o.plan)
 		catch_signals();
 	if (!o.plan && !args.n && quick_is_given(&o.quick) &&
@@ -725,6 +683,8 @@ out:
 	stopping_free(&rule);
 	free(o.until.v);
 	free(o.want.patterns.v);
+	free(o.want.sets.v);
+	json_free(o.want.set);
 	free(o.quick.commands.v);
 	request_free(&request);
 	if (stop_signal) {

@@ -108,8 +108,8 @@ test_same '[7,null]' "$(planned --requests 7 c.json |
   jq -c '[.config.requests, .config.duration_s]' | sort -u)" '--requests'
 test_same '[500,"constant"]' "$(planned --rate 500 c.json |
   jq -c '[.config.rate, .config.arrivals]' | sort -u)" '--rate'
-test_same '"batch-first-byte"' "$(planned --latency batch-first-byte c.json |
-  jq -c .config.latency | sort -u)" '--latency'
+test_same '"batch-first-byte"' "$(planned --set latency=batch-first-byte c.json |
+  jq -c .config.latency | sort -u)" '--set latency'
 
 sed 's/"server_cpu_range":"0"/"server_cpu_range":"2"/' c.json >d.json
 test_status 2 'two cases that differ only in their CPUs are an error' vkb-load --plan c.json d.json
@@ -134,8 +134,6 @@ done
 jq -c '.client.max_lost = 3' plan >lossy
 test_that 'a case with max_lost' vkb-load --plan lossy
 test_same 3 "$(jq .client.max_lost .out | sort -u)" 'max_lost of the plan is kept'
-test_that '--max-lost' vkb-load --max-lost 0 --plan lossy
-test_same 0 "$(jq .client.max_lost .out | sort -u)" '--max-lost replaces max_lost of the plan'
 for edit in '.config.cluster_mode = true' '.config.tls_mode |= not' \
   '.config.io_threads = 7' '.config.config_set = {"hz": 3}' \
   '.config.unixsocket = true' '.server.primaries = 3'; do
@@ -228,10 +226,10 @@ END
 test_same '[6,"4:50,8:50","5",[10,null,null],[7,null,null],[5,"4-6 random","1-9"],[null,null,null]]' \
   "$(planned mixed.json | jq -c '.config | [.data_size, .values, .ttl] +
     [(.writes[], .reads[]) | [.data_size, .values, .ttl]]')" 'values of the parts'
-test_same '[16,"16 random","3",[null,null,null]]' "$(planned --values '16 random' --ttl 3 mixed.json |
+test_same '[16,"16 random","3",[null,null,null]]' "$(planned --set 'values=16 random' --set ttl=3 mixed.json |
   jq -c '.config | [.data_size, .values, .ttl] +
     ([(.writes[], .reads[]) | [.data_size, .values, .ttl]] | unique)')" \
-  '--values and --ttl apply to all parts'
+  'values and ttl of --set are for all parts'
 vkb-load --plan mixed.json >plan
 jq -c '.config.values = "x"' plan >bad
 test_status 2 'a plan with an invalid value' vkb-load --plan bad
@@ -248,12 +246,12 @@ test_that 'distributions of keys' vkb-load --plan keys.json
 test_same '["GET-d3-P1-c1-k9",null,null] ["GET-d3-P1-c1-k9-zipf:0.99","zipf:0.99",null] ["GET-d3-P1-c1-k9-hot:10_:90_","hot:10%:90%",null] ["GET-d3-P1-c1-k9-n9-w0-T1-seq",null,true]' \
   "$(jq -c '[.id, .config.keys, .config.sequential]' .out | sed 's/k9-n9-w0-T1",/k9",/' | xargs -d '\n')" \
   'the default is not part of the id, and equal distributions are one case'
-test_same '["zipf:1.2",null]' "$(planned --keys zipf:1.2 keys.json |
-  jq -c '[.config.keys, .config.sequential]' | sort -u)" '--keys replaces all'
-test_same '[null,null]' "$(planned --keys uniform keys.json |
-  jq -c '[.config.keys, .config.sequential]' | sort -u)" '--keys uniform'
-test_status 2 '--keys with nonsense' vkb-load --keys zipf:x --plan keys.json
-test_match "^vkb-load: option '--keys': invalid distribution 'zipf:x': zipf:THETA" .err \
+test_same '["zipf:1.2",null]' "$(planned --set keys=zipf:1.2 keys.json |
+  jq -c '[.config.keys, .config.sequential]' | sort -u)" '--set keys replaces all'
+test_same '[null,null]' "$(planned --set keys=uniform keys.json |
+  jq -c '[.config.keys, .config.sequential]' | sort -u)" '--set keys=uniform'
+test_status 2 '--set keys with nonsense' vkb-load --set keys=zipf:x --plan keys.json
+test_match "^vkb-load: option '--set': keys=zipf:x: .*distribution .zipf:x.: zipf:THETA" .err \
   'the error has the invalid distribution'
 cat >mixed.json <<'END'
 [{"keyspacelen": [100], "test_groups": [{"group": 1, "scenarios": [
@@ -263,8 +261,8 @@ cat >mixed.json <<'END'
 END
 test_same '["zipf:0.99","uniform",null,null,"latest:0.99"]' "$(planned mixed.json | jq -c '.config |
   [.keys, .writes[].keys, .reads[].keys]')" 'keys of the parts'
-test_same '["hot:5%:95%",null,null,null,null]' "$(planned --keys hot:5%:95% mixed.json | jq -c '.config |
-  [.keys, .writes[].keys, .reads[].keys]')" '--keys is for all parts'
+test_same '["hot:5%:95%",null,null,null,null]' "$(planned --set keys=hot:5%:95% mixed.json | jq -c '.config |
+  [.keys, .writes[].keys, .reads[].keys]')" '--set keys is for all parts'
 vkb-load --plan mixed.json >plan
 jq -c '.config.keys = "zipf:x"' plan >bad
 test_status 2 'a plan with an invalid distribution' vkb-load --plan bad

@@ -130,7 +130,7 @@ for way in $ways; do
   is kicked lost 5 unanswered 0 reconnects 5 errors_total 5
   holds kicked 'the run ends at once' 'v["elapsed_s"] < 10'
   holds kicked 'lost requests have an age' 'v["recorded"] == v["requests"] + 5'
-  test_match "lost the connection to '[^']*' during SET: .*; 5 lost, 0 unanswered, 5 reconnects, where --max-lost allows 0" \
+  test_match "lost the connection to '[^']*' during SET: .*; 5 lost, 0 unanswered, 5 reconnects, where max_lost allows 0" \
     kicked.err "$way: the error has the cause, the address and the counts"
   status budget 0
   is budget lost 20 unanswered 0 reconnects 5

@@ -222,24 +222,24 @@ else
   test_that 'RESP3' vb --runs 1 resp3.json
   test_match '"source":"[^"]* -3 ' .out 'RESP3 is passed as -3'
 fi
-test_status 2 'losses' vb --max-lost 1 --runs 1 set.json
+test_status 2 'losses' vb --set max_lost=1 --runs 1 set.json
 test_match "not run: valkey-benchmark does not count.*'max_lost'" .err \
-  '--max-lost is refused'
+  'max_lost is refused'
 test_status 2 'a rate' vb --rate 100 --runs 1 set.json
 test_match "not run: valkey-benchmark has no schedule.*'rate'" .err \
   '--rate is refused'
-test_status 2 'popular keys' vb --keys zipf --runs 1 set.json
+test_status 2 'popular keys' vb --set keys=zipf --runs 1 set.json
 test_match 'not run: distributions of keys need the engine of vkb-load' .err \
-  '--keys is refused'
-test_status 2 'varying values' vb --values 1-9 --runs 1 set.json
+  'keys are refused'
+test_status 2 'varying values' vb --set values=1-9 --runs 1 set.json
 test_match 'not run: values that differ need the engine of vkb-load' .err \
-  '--values is refused'
-test_status 2 'times to live' vb --ttl 9 --runs 1 set.json
+  'values are refused'
+test_status 2 'times to live' vb --set ttl=9 --runs 1 set.json
 test_match 'not run: times to live need the engine of vkb-load' .err \
-  '--ttl is refused'
-test_status 2 'the latency of each request' vb --latency request set.json
+  'ttl is refused'
+test_status 2 'the latency of each request' vb --set latency=request set.json
 test_match 'not run: the latency of valkey-benchmark is batch' .err \
-  '--latency request is refused'
+  'the latency of each request is refused'
 config many.json '"LPOP"' "$plain,\"requests\":[20000000]"
 test_status 2 'more pops than are seeded' vb --runs 1 many.json
 test_match 'not run: LPOP needs more elements than can be seeded' .err \

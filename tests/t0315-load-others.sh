@@ -71,7 +71,7 @@ sed 's/0\.2/2/' slow.json >long.json
 cli set theirs 1 >/dev/null
 cli save >/dev/null
 cli flushall >/dev/null
-vkb-load --port "$port" --max-lost 100000 --runs 2 long.json >out 2>err &
+vkb-load --port "$port" --set max_lost=100000 --runs 2 long.json >out 2>err &
 load=$!
 filled() { [ "$(cli dbsize)" -gt 0 ]; }
 wait_until 30 filled

@@ -253,7 +253,7 @@ test_status 2 'a mix fails if a frequent command is refused' vkb-load -q --runs 
 test_match "LPUSH key:__rand_int__ x: [0-9]+ of [0-9]+ requests were refused: WRONGTYPE" .err \
   'the error names the command, not the mix'
 test_status 2 'valkey-benchmark has no mixes' vkb-load -q --engine valkey-benchmark --runs 1 "$@" \
-  --latency batch-first-byte
+  --set latency=batch-first-byte
 test_match 'mixes need the engine of vkb-load' .err 'the error says that valkey-benchmark cannot make mixes'
 echo '{"mix": "GET 1.5 SET 1", "mix_order": "turn"}' >broken.json
 test_status 2 'fractions as weights of a mix in turn' vkb-load -q --runs 1 broken.json

@@ -42,49 +42,66 @@ base='"commands":["SET"]'
 same requests '[300]' -n 300
 same duration 2 --duration 2s
 same warmup 3 --warmup 3s
-same keys '"zipf:0.8"' --keys zipf:0.8
-same values '"64-100 random"' --values '64-100 random'
-same ttl '"10-60"' --ttl 10-60
-same latency '"batch-first-byte"' --latency batch-first-byte
-same reconnect 5 --reconnect 5
-same storm 0.5 --storm 500ms
-same idle_clients 7 --idle-clients 7
+same keys '"zipf:0.8"' --set keys=zipf:0.8
+same values '"64-100 random"' --set 'values=64-100 random'
+same ttl '"10-60"' --set ttl=10-60
+same latency '"batch-first-byte"' --set latency=batch-first-byte
+same reconnect 5 --set reconnect=5
+same storm 0.5 --set storm=500ms
+same idle_clients 7 --set idle_clients=7
 same db 3 --db 3
-same tracking '"bcast"' --tracking bcast
+same tracking '"bcast"' --set tracking=bcast
 same rate '"100-200/4"' --rate 100-200/4
-same slo '"p95<=2ms"' --slo 'p95<=2ms'
-same verify true --verify
+same slo '"p95<=2ms"' --set 'slo=p95<=2ms'
+same verify true --set verify=true
 same cluster_mode true --cluster-mode true
 base='"commands":["GET"],"cluster_mode":true,"cluster_replicas":1'
-same read_from '"replica"' --read-from replica
+same read_from '"replica"' --set read_from=replica
 base='"commands":["SET"],"duration":1,"rate":1000'
-same arrivals '"poisson"' --arrivals poisson
+same arrivals '"poisson"' --set arrivals=poisson
 base='"commands":["SET"],"duration":1,"slo":"p99<=1ms"'
-same arrivals '"poisson"' --arrivals poisson
+same arrivals '"poisson"' --set arrivals=poisson
 base='"mix":"GET 9 SET 1"'
-same mix_order '"turn"' --mix-order turn
+same mix_order '"turn"' --set mix_order=turn
 base='"commands":["SET"],"tls_mode":true'
-same tls_ciphers '"ECDHE-RSA-AES256-GCM-SHA384"' --tls-ciphers ECDHE-RSA-AES256-GCM-SHA384
-same tls_ciphersuites '"TLS_AES_128_GCM_SHA256"' --tls-ciphersuites TLS_AES_128_GCM_SHA256
-same tls_protocol '"TLSv1.2"' --tls-protocol TLSv1.2
-same tls_resumption true --tls-resumption
-base='"commands":["SET"]'
-printf '{%s}\n' "$base" >plain.json
-vkb-load --plan plain.json >by.none
-test_same "$(cat by.none)" "$(vkb-load --plan --arrivals poisson --mix-order turn --tls-protocol TLSv1.2 \
-  --tls-ciphers X --tls-ciphersuites X --tls-resumption plain.json)" \
-  'options about rates, mixes and TLS do not change cases without them'
+same tls_ciphers '"ECDHE-RSA-AES256-GCM-SHA384"' --set tls_ciphers=ECDHE-RSA-AES256-GCM-SHA384
+same tls_ciphersuites '"TLS_AES_128_GCM_SHA256"' --set tls_ciphersuites=TLS_AES_128_GCM_SHA256
+same tls_protocol '"TLSv1.2"' --set tls_protocol=TLSv1.2
+same tls_resumption true --set tls_resumption=true
+test_status 2 'a key about TLS without TLS is an error' vkb-load --plan -t set --set tls_protocol=TLSv1.2
+test_match "'tls_protocol' needs a 'tls_mode' of true" .err 'the error has the key that is missing'
 printf '{"mix":"GET 9 SET 1"}\n' >key.json
 test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --mix 'GET 9 SET 1')" 'mix: is --mix'
 test_match '"mix": *[^ ]' examples 'mix: vkb-config(5) has an example'
 printf '1700000000.000100 [0 127.0.0.1:5] "SET" "k" "v"\n' | vkb-record -q >trace
 printf '{"replay":"trace","replay_speed":3}\n' >key.json
-test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --replay trace --replay-speed 3)" \
-  'replay, replay_speed: are --replay and --replay-speed'
+test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --replay trace --set replay_speed=3)" \
+  'replay, replay_speed: are --replay and --set replay_speed'
 test_match '"replay": *[^ ]' examples 'replay: vkb-config(5) has an example'
 test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-config(5) has an example'
-test_status 2 '--replay with --arrivals' vkb-load --plan --replay trace --arrivals poisson
-test_match "'--replay' excludes .*'--arrivals'" .err 'the error says that a replay has recorded times'
+test_status 2 '--replay with arrivals is an error' vkb-load --plan --replay trace --set arrivals=poisson
+test_match "Cannot specify both 'replay' and 'arrivals'" .err 'the error has both keys'
+
+# --- --set
+
+# scenarios OPTION...: prints the identities of a scenario and of a mixed one
+scenarios() { vkb-load --plan "$@" scenarios.json | jq -c '[.config | .keys, .data_size, .values, .ttl, .resp3,
+  (.writes[0] | .keys?, .data_size?)]'; }
+echo '{"scenarios":[{"id":"a","test":"SET","sequential":true,"data_size":9},{"id":"b","type":"mixed",
+  "writes":[{"id":"w","command":"SET {key} x","data_size":7}]}],"resp3":false}' >scenarios.json
+test_same '["zipf:0.9",5,"1-9","5",true,null,null]' \
+  "$(scenarios --set keys=zipf:0.9 --set values=1-9 --set ttl=5 --set resp3=yes | sort -u)" \
+  'a key of scenarios is set in all of them, another in the configuration'
+for wrong in 'nonsense KEY=VALUE' "=5 KEY=VALUE" "clents=5 did you mean 'clients'" \
+  "clients=x 'clients' must be a list of positive integers, not \"x\"" \
+  "verify=maybe 'verify' must be true or false" "keys=zipf:x zipf:THETA" "modules=x write it into a configuration" \
+  "slo=p98<=1ms use p50, p95" 'storm=-1s a positive number' 'commands= a non-empty list of non-blank strings'; do
+  test_status 2 "--set '${wrong%% *}' is an error" vkb-load --plan -t set --set "${wrong%% *}"
+  test_match "option '--set'.*${wrong#* }" .err "--set '${wrong%% *}': the error has the reason"
+done
+vkb-load --plan -t set >cases
+test_status 2 '--set for cases is an error' vkb-load --plan --set keys=zipf cases
+test_match "cases: '--set', '--mix', '--rate' and '--replay' change configurations" .err 'the error says what they change'
 
 # --- what is sent and when, with a virtual clock and always with one seed
 
@@ -114,10 +131,10 @@ END
   }
   sent constant -t set
   test_same 0 "$(vary constant/log)" 'constant arrivals: all gaps are equal'
-  sent poisson -t set --arrivals poisson
+  sent poisson -t set --set arrivals=poisson
   vary poisson/log >varies
   test_match '^(9[0-9]|10[0-9])$' varies 'Poisson arrivals: the standard deviation of the gaps is about their mean'
-  sent turn --mix 'GET 3 SET 1' --mix-order turn
+  sent turn --mix 'GET 3 SET 1' --set mix_order=turn
   test_same 1 "$(orders turn/log | wc -w | awk '{print $1 / 2}')" 'a mix in turn: the sequence of four commands is always the same'
   sent random --mix 'GET 3 SET 1'
   test_that 'a mix at random: the sequence of four commands varies' test "$(orders random/log | wc -w)" -gt 10

@@ -58,10 +58,9 @@ test_same '["SET-d16-P1-c8-k100-p99_=1ms","p99<=1ms",null]' "$(jq -c '[.id, .con
 test_same '[null,100]' "$(vkb-load --plan --rate 100 slo.json | jq -c '[.config.slo, .config.rate]')" \
   '--rate replaces a limit'
 test_same '["p95<=2ms",null]' \
-  "$(vkb-load -q --plan --slo 'p95<=2ms' ramp.json 2>/dev/null | jq -c '[.config.slo, .config.rate]')" '--slo replaces a rate'
-test_status 2 '--slo with nonsense' vkb-load --plan --slo 'p98<=1ms' slo.json
-test_match "option '--slo': invalid limit 'p98<=1ms': use p50, p95" .err 'the error lists the valid percentiles'
-test_status 2 '--rate and --slo exclude each other' vkb-load --plan --slo 'p95<=2ms' --rate 5 slo.json
+  "$(vkb-load -q --plan --set 'slo=p95<=2ms' ramp.json 2>/dev/null | jq -c '[.config.slo, .config.rate]')" '--set slo replaces a rate'
+test_status 2 'a limit that is nonsense' vkb-load --plan --set 'slo=p98<=1ms' slo.json
+test_match "option '--set': slo=.*invalid limit .p98<=1ms.: use p50, p95" .err 'the error lists the valid percentiles'
 refused() { # refused PATTERN WHAT OPTION...
   refused_want=$1 refused_what=$2
   shift 2
@@ -97,7 +96,7 @@ truth() { # LIMIT, in s: the theoretical capacity for the median
 }
 search() { # NAME LIMIT
   rm -f "$1.jsonl"
-  on "$1" --runs 1 --warmup 200ms --duration 800ms --slo "p50<=$2" -o "$1.jsonl" slo.json 2>"$1.err"
+  on "$1" --runs 1 --warmup 200ms --duration 800ms --set "slo=p50<=$2" -o "$1.jsonl" slo.json 2>"$1.err"
   echo $? >"$1.status"
 }
 is_near() { # NAME LIMIT
@@ -155,7 +154,7 @@ test_same null "$(jq '.metrics | .rps // .p99_latency_ms' s2.jsonl)" \
 
 # A search with a mix.
 test_that 'a search with a mix has a capacity' on s2 --runs 1 --duration 100ms --warmup 0 \
-  --slo 'p50<=100ms' --mix "SET 3, 'SET key:__rand_int__ x' 1" -c 8 -o mix.jsonl
+  --set 'slo=p50<=100ms' --mix "SET 3, 'SET key:__rand_int__ x' 1" -c 8 -o mix.jsonl
 test_same '[["ok","mix",true,null]]' "$(jq -s -c 'map([.status, .config.command,
   .metrics.capacity_rps > 250, .metrics.rps])' mix.jsonl)" 'there is one record, of the whole mix'
 
@@ -165,11 +164,11 @@ test_same 2 "$(cat s4.status)" 'a server that is stopped during a search fails t
 test_same '["failed",null]' "$(jq -c '[.status, .metrics.capacity_rps]' s4.jsonl)" 'its record has no capacity'
 test_match '"error":"[^"]*(lost|connect|closed|reset)' s4.jsonl 'its record has the reason'
 test_same true "$(jq '(.capacity.trials.rps | length) > 0' s4.jsonl)" 'its record has the trials before'
-test_status 2 'a limit that never holds fails the run' on s1 --runs 1 --duration 20ms --slo 'max<=0.1us' -o never slo.json
+test_status 2 'a limit that never holds fails the run' on s1 --runs 1 --duration 20ms --set 'slo=max<=0.1us' -o never slo.json
 test_match 'no capacity was found: max<=0.1us does not hold even at ' .err 'the error names the limit'
 test_same failed "$(jq -r .status never)" 'its record has the status failed'
 
-vkb-load --flush --port "$(cat s1)" --runs 1 --duration 20s --slo 'p99<=1ms' -o stopped slo.json 2>said &
+vkb-load --flush --port "$(cat s1)" --runs 1 --duration 20s --set 'slo=p99<=1ms' -o stopped slo.json 2>said &
 job=$!
 wait_until 10 grep -q 'search' said
 kill -TERM $job
@@ -255,6 +254,6 @@ vkb-detect -f jsonl reached >changes 2>&1
 test_same 1 "$(grep -c '"metric":"p99_latency_ms"' changes)" 'it judges those of the others'
 cp s2.jsonl resumed
 test_that 'a search that is finished is not repeated' on s1 --runs 1 --warmup 200ms --duration 800ms \
-  --slo 'p50<=20ms' --resume resumed slo.json
+  --set 'slo=p50<=20ms' --resume resumed slo.json
 test_same 1 "$(wc -l <resumed | tr -d ' ')" 'its record is not changed'
 test_done

@@ -257,7 +257,7 @@ wait_until 60 ended s1
 test_same true "$(jq --argjson at "$(date -u -d "$at" +%s%3N)" \
   '.run.part.begin_us / 1000 - $at | . > -1 and . < 2000' s1)" \
   'with --start-at the measurement begins at that time'
-test_status 2 '--slo with --client' vkb-load --client 1/1 --port "$port" --runs 1 --slo 'p99<=1ms' time.json
+test_status 2 'a limit with --client' vkb-load --client 1/1 --port "$port" --runs 1 --set 'slo=p99<=1ms' time.json
 test_match "each part of '--client' would search a capacity" .err 'the error says that each part would search'
 test_status 2 'a part that does not start' vkb-load --client 1/2 --port "$port" \
   --timeout .5s --runs 1 time.json

@@ -348,7 +348,7 @@ test_same '10 0' "$(value requests replayed) $(value errors_total replayed)" \
 
 # --- vkb-load
 
-test_that 'a case replays a trace' vkb-load --replay live --replay-speed closed \
+test_that 'a case replays a trace' vkb-load --replay live --set replay_speed=closed \
   --runs 1 -q -o runs.jsonl
 test_match 'commands? of the trace (was|were) not sent: .*BLPOP 1 \(it blocks\)' .err \
   'a message lists the commands that are not sent'
@@ -365,14 +365,14 @@ jq -s -c 'map(select(.config.command == "REPLAY"))[0] as $all |
    (map(.config.command) | sort | join(" "))]' runs.jsonl >each
 test_match '^\[true,true,true,"[^"]*EVAL EXEC HSET INCR [^"]*MSET MULTI [^"]*SADD SELECT SET"\]$' each \
   'each command has a record, and the numbers of requests add up'
-for way in '--replay live --replay-speed 20' '--replay live --replay-speed closed -c 1'; do
+for way in '--replay live --set replay_speed=20' '--replay live --set replay_speed=closed -c 1'; do
   # shellcheck disable=SC2086 # options
   vkb-load $way --runs 1 -q >out 2>/dev/null
   test_same true "$(jq -s 'map(select(.config.command == "REPLAY"))[0].metrics.requests ==
     (map(select(.config.command != "REPLAY").metrics.requests) | add)' out)" \
     "$way: the same"
 done
-test_that 'a replay of the first commands' vkb-load --replay live --replay-speed closed \
+test_that 'a replay of the first commands' vkb-load --replay live --set replay_speed=closed \
   --requests 100 --runs 1 -q
 test_same 100 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'as many requests as requested are sent'
 vkb-load --plan --replay live >case.jsonl
@@ -391,18 +391,16 @@ refused() {
   test_match "$refused_pattern" .err "refused: $*: the error has the reason"
 }
 printf '%s\n' '[{"commands":["SET"],"requests":[10],"keyspacelen":[9],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]' >set.json
-refused 'is for cases that replay a trace' --replay-speed 2 --plan set.json
-test_same REPLAY-P1-c1-live-x2 "$(vkb-load --replay live --replay-speed 2 --plan \
+refused "'replay_speed' needs 'replay'" --set replay_speed=2 --plan set.json
+test_same REPLAY-P1-c1-live-x2 "$(vkb-load --replay live --set replay_speed=2 --plan \
   set.json | jq -r .id)" '--replay replaces the commands of a configuration'
-test_same 3 "$(vkb-load --replay-speed 3 --plan case.jsonl | jq -r .config.replay_speed)" \
-  '--replay-speed replaces that of a case'
 refused "excludes '--rate'" --replay live --rate 5
 refused "excludes '--no-flush'" --replay live --no-flush --port 1
 refused "excludes '--order slices'" --replay live --order slices
 refused "excludes '--client'" --replay live --client 1/2
-refused "excludes '--max-lost'" --replay live --max-lost 1
+refused "both 'replay' and 'max_lost'" --replay live --set max_lost=1
 refused "excludes '--count'" --replay live --count
-refused 'invalid speed' --replay live --replay-speed 0
+refused "'replay_speed' must be a number from" --replay live --set replay_speed=0
 refused 'No such file' --replay nothing
 # configured MEMBERS PATTERN: a configuration with these members is refused.
 configured() {
@@ -427,7 +425,7 @@ refused 'torn.trace: offset 300: truncated' --replay torn.trace
 printf '%s\n' '1.000001 [0 a] "SET" "k" "v"' '1000000001.000001 [0 a] "SET" "k" "w"' |
   vkb-record -q >far.trace
 test_that 'a replay in which a command is due after millions of years' vkb-load --replay far.trace \
-  --replay-speed 0.000001 --duration 300ms --runs 1 -q
+  --set replay_speed=0.000001 --duration 300ms --runs 1 -q
 test_same 1 "$(jq 'select(.config.command == "REPLAY").metrics.requests' .out)" 'this command is not sent'
 printf '%s\n' '1.000001 [0 a] "SET" "k" "v"' '9999999999.000001 [0 a] "SET" "k" "w"' >text
 wrong text 'a command comes more than 140 years after the first' 'times with a gap that is too long'

@@ -13,10 +13,10 @@ export ENGINE
 refused() {
   what=$1 pattern=$2
   shift 2
-  test_status 2 "$what is refused" vkb-load --plan --verify "$@"
+  test_status 2 "$what is refused" vkb-load --plan --set verify=true "$@"
   test_match "$pattern" .err "$what: the message says why"
 }
-test_that 'a plan' vkb-load --plan --verify -t set,mget
+test_that 'a plan' vkb-load --plan --set verify=true -t set,mget
 test_same '[true,true]' "$(jq -s -c 'map(.config.verify)' .out)" 'verify is part of the identity of a case'
 test_same 2 "$(jq -r .id .out | grep -c -- '-verify')" 'verify is part of the id'
 printf '[{"commands":["GET"],"verify":true,"keyspacelen":[10]}]\n' >key.json
@@ -27,7 +27,7 @@ test_match 'bad.json: \$\[0\].verify: .*true or false' .err 'the error has the p
 run_refused() { # these are checked only when a run begins
   what=$1 pattern=$2
   shift 2
-  test_status 2 "$what is refused" vkb-load --runs 1 -n 10 -r 10 --verify "$@"
+  test_status 2 "$what is refused" vkb-load --runs 1 -n 10 -r 10 --set verify=true "$@"
   test_match "$pattern" .err "$what: the message says why"
 }
 run_refused 'a command that cannot be verified' 'cannot check LRANGE: it checks GET, ' -t lrange_100
@@ -36,10 +36,10 @@ run_refused 'a list of commands' 'cannot check LPUSH' --mix "'SET {key} __data__
 run_refused 'a literal value' 'word 2 of SET must be __data__, not .own' --mix "'SET a own' 1"
 run_refused 'a key with __data__ in its name' 'word 1 of SET cannot have __data__' \
   --mix "'SET a__data__ __data__' 1"
-run_refused 'reading from replicas' "'verify' needs 'read_from' primary" -t get --read-from replica
-run_refused 'data that can be compressed' 'cannot be compressed' -t set --values '100 compressible:2'
+run_refused 'reading from replicas' "'verify' needs 'read_from' primary" -t get --set read_from=replica
+run_refused 'data that can be compressed' 'cannot be compressed' -t set --set 'values=100 compressible:2'
 run_refused 'another engine' 'loads that are verified need the engine of vkb-load' -t get \
-  --engine valkey-benchmark --latency batch-first-byte
+  --engine valkey-benchmark --set latency=batch-first-byte
 
 # --- what is read is what was written
 
@@ -48,7 +48,7 @@ ok() {
   what=$1
   shift
   case $1 in *.json) ;; *) set -- -r 50 -c 3 -P 7 "$@" ;; esac
-  test_that "$what" vkb-load -q --runs 1 -n 4000 --verify "$@"
+  test_that "$what" vkb-load -q --runs 1 -n 4000 --set verify=true "$@"
   test_same true "$(jq -s 'length > 0 and all(.[]; .status == "ok") and any(.[]; .metrics.verify_checked > 500) and
     all(.[]; (.metrics | has("verify_errors") | not) or .metrics.verify_errors == 0)' .out)" \
     "$what: all values that were read are right"
@@ -59,15 +59,15 @@ ok 'ten keys in a request' -t mget
 test_same '40000 0' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing)"' .out)" 'each of ten keys in a request is checked'
 ok 'fields' -t hget
 ok 'a mix' --mix 'GET 50 SET 50'
-ok 'sizes that differ' --mix 'GET 50 SET 50' --values 1-3000
-ok 'sizes of a list' --mix 'MGET 50 MSET 50' --values '1:50,100:30,40000:20 random'
-ok 'values longer than a read' --mix 'GET 50 SET 50' --values '300000' -n 1500
-ok 'fields of several' --mix "'HSET h:{key} a __data__ b __data__' 1, 'HMGET h:{key} b a' 1, 'GETDEL {key}' 1, SET 1" --keys zipf
-ok 'a time to live' --mix 'GET 50 SET 50' --ttl 1-2
-ok 'commands that only look' --mix 'GET 50 SET 40 EXISTS 5' --values 10-20
+ok 'sizes that differ' --mix 'GET 50 SET 50' --set values=1-3000
+ok 'sizes of a list' --mix 'MGET 50 MSET 50' --set 'values=1:50,100:30,40000:20 random'
+ok 'values longer than a read' --mix 'GET 50 SET 50' --set 'values=300000' -n 1500
+ok 'fields of several' --mix "'HSET h:{key} a __data__ b __data__' 1, 'HMGET h:{key} b a' 1, 'GETDEL {key}' 1, SET 1" --set keys=zipf
+ok 'a time to live' --mix 'GET 50 SET 50' --set ttl=1-2
+ok 'commands that only look' --mix 'GET 50 SET 40 EXISTS 5' --set values=10-20
 ok 'open loop' --mix 'GET 50 SET 50' --rate 20000
-ok 'reopened connections' --mix 'GET 50 SET 50' --values 10-200 --reconnect 7
-ok 'keys in sequence' -t get --keys sequential
+ok 'reopened connections' --mix 'GET 50 SET 50' --set values=10-200 --set reconnect=7
+ok 'keys in sequence' -t get --set keys=sequential
 for b in a b; do
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' $b
 done >builds
@@ -78,13 +78,13 @@ printf '[{"mix":"GET 50 SET 50","verify":true,"cluster_mode":true,"cluster_nodes
   "keyspacelen":[50],"clients":[3],"pipelines":[7],"values":["1-300"]},
   {"commands":["HGET"],"verify":true,"cluster_mode":true,"cluster_nodes":3,"keyspacelen":[50],"clients":[3]}]\n' >cluster.json
 ok 'a cluster' cluster.json
-ok 'what fills the server' -t get --warmup 0.1 --values 5-50
-test_that 'a run without --verify' vkb-load -q --runs 1 -n 100 -r 10 -t get
+ok 'what fills the server' -t get --warmup 0.1 --set values=5-50
+test_that 'a run without verify' vkb-load -q --runs 1 -n 100 -r 10 -t get
 test_same false "$(jq '.metrics | has("verify_checked")' .out)" 'it has no metrics of verification'
-test_that 'a load that only writes' vkb-load -q --runs 1 -n 100 -r 100 -t set --keys sequential --verify
+test_that 'a load that only writes' vkb-load -q --runs 1 -n 100 -r 100 -t set --set keys=sequential --set verify=true
 test_same '100 0 0 null' "$(jq -r '.metrics | "\(.verify_checked) \(.verify_missing) \(.verify_errors) \(.cmd_get_calls)"' .out)" \
   'its values are read back at the end'
-test_that 'two builds that are written in slices' vkb-load -q --runs 1 --duration .3 -r 100 -t set,hset --verify \
+test_that 'two builds that are written in slices' vkb-load -q --runs 1 --duration .3 -r 100 -t set,hset --set verify=true \
   --builds builds
 test_same '[true,true,true,true]' "$(jq -s -c 'map(select(.type == "run") |
   .status == "ok" and .metrics.verify_checked > 0 and .metrics.verify_errors == 0)' .out)" 'each is read back'
@@ -155,11 +155,11 @@ load() { # FILE OPTION...
   load_out=$1
   shift
   cli flushall >/dev/null
-  vkb-load -q --port "$VKB_PORT" --flush --runs 1 --verify --keys sequential -r 1000 -n 1000 --rate 700 -c 5 "$@" \
+  vkb-load -q --port "$VKB_PORT" --flush --runs 1 --set verify=true --set keys=sequential -r 1000 -n 1000 --rate 700 -c 5 "$@" \
     >"$load_out" 2>"$load_out.err" &
   load=$!
 }
-load set -t set --values 8-40; change; wait $load; echo $? >set.status
+load set -t set --set values=8-40; change; wait $load; echo $? >set.status
 load hset --mix "'HSET h:{key} a __data__ b __data__' 1" -d 20; change; wait $load; echo $? >hset.status
 load removes --mix "'SET {key} __data__ EX 1000' 1" -d 20; change; wait $load; echo $? >removes.status
 cli config set maxmemory 300mb maxmemory-policy allkeys-lru >/dev/null
@@ -300,7 +300,7 @@ test_that 'they are missing' test "$(value missing undeleted)" -gt 0
 test_same 0 "$(value wrong expiring)" 'keys that may expire are not errors'
 test_that 'keys that were evicted are missing' test "$(value missing oom)" -gt 100
 test_same 0 "$(value wrong oom)" 'evicted keys are not wrong'
-vkb-load -q --runs 1 --duration 60s --mix 'GET 9 SET 1' -P 9 -r 1000 --values 10-20 --verify >dead 2>dead.err &
+vkb-load -q --runs 1 --duration 60s --mix 'GET 9 SET 1' -P 9 -r 1000 --set values=10-20 --set verify=true >dead 2>dead.err &
 load=$!
 is_loaded() { find_victim "$load" && [ "$(ps -o cputimes= -p "$victim")" -gt 0 ]; }
 wait_until 20 is_loaded

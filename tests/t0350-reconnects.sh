@@ -23,7 +23,7 @@ holds() {
 }
 
 before=$(info stats total_connections_received)
-test_that 'a connection for every 10 requests' run -r 1000 -t set -c 5 -n 5000 --reconnect 10
+test_that 'a connection for every 10 requests' run -r 1000 -t set -c 5 -n 5000 --set reconnect=10
 after=$(info stats total_connections_received)
 holds 'each client opens 100 connections' \
   '.metrics.connects >= 490 and .metrics.connects <= 500'
@@ -46,9 +46,9 @@ test_same 1 "$(jq .metrics.connects_per_s.n summary)" 'the summary has connects_
 test_same true "$(jq '.whole.p50_connect_ms > 0' summary)" \
   'the summary has percentiles of connect times'
 
-test_that 'a connection for each request' run -r 1000 -t set -c 3 -n 900 --reconnect 1
+test_that 'a connection for each request' run -r 1000 -t set -c 3 -n 900 --set reconnect=1
 holds 'each request has a connection' '.metrics.connects >= 895 and .metrics.connects <= 900'
-test_that '--reconnect that is not a multiple of the pipeline' run -r 1000 -t set -c 1 -P 4 -n 1200 --reconnect 10
+test_that 'reconnect that is not a multiple of the pipeline' run -r 1000 -t set -c 1 -P 4 -n 1200 --set reconnect=10
 holds 'it is rounded up to whole batches: 12 requests are three' \
   '.metrics.connects >= 99 and .metrics.connects <= 100'
 test_that 'without reconnects' run -r 1000 -t set -c 3 -n 900
@@ -58,11 +58,11 @@ holds 'without reconnects there are no such metrics' '[.metrics.connects, .metri
 printf '{"test_groups":[{"scenarios":[{"id":"a","command":"INCR a ; DECR b","requests":1000,"clients":1}]}]}\n' \
   >turn.json
 cli config resetstat >/dev/null
-test_that 'commands in turn with reconnects' run --reconnect 1 turn.json
+test_that 'commands in turn with reconnects' run --set reconnect=1 turn.json
 test_same '500 500' "$(calls incr) $(calls decr)" \
   'a reopened connection continues with the next command'
 
-for how in '--reconnect 1' '--reconnect 2 -P 4' '--reconnect 1 --rate 2000' '--storm 50ms --rate 2000'; do
+for how in '--set reconnect=1' '--set reconnect=2 -P 4' '--set reconnect=1 --rate 2000' '--set storm=50ms --rate 2000'; do
   cli config resetstat >/dev/null
   # shellcheck disable=SC2086 # options
   test_that "transactions of a mix, $how" run --mix "'MULTI ; INCR n:{key} ; INCR n:{key} ; EXEC' 1, 'GET n:{key}' 1" -r 10 \
@@ -73,31 +73,31 @@ for how in '--reconnect 1' '--reconnect 2 -P 4' '--reconnect 1 --rate 2000' '--s
   done=$(calls exec)
   test_that 'connections are reopened between transactions, not within' test "${done:=0}" -gt 100 -a $(($(calls multi) - done)) -le 3
 done
-test_that 'an open loop with reconnects' run -r 1000 -t set -c 5 --rate 2000 --duration 1s --reconnect 5
+test_that 'an open loop with reconnects' run -r 1000 -t set -c 5 --rate 2000 --duration 1s --set reconnect=5
 holds 'it makes its requests over them' '.metrics.offered_rps == 2000 and .metrics.requests > 0 and
   .metrics.connects >= .metrics.requests / 5 - 20 and .metrics.connects <= 400'
 
-test_that 'a storm: all connections are reopened at once' run -r 1000 -t set -c 20 --duration 1s --storm 100ms
+test_that 'a storm: all connections are reopened at once' run -r 1000 -t set -c 20 --duration 1s --set storm=100ms
 holds 'all connections are reopened up to nine times' '.status == "ok" and
   .metrics.connects >= 20 and .metrics.connects <= 180 and
   .metrics.lost == 0 and .config.storm_s == 0.1'
 test_that 'a storm in open loop' run -r 1000 -t set -c 20 --rate 500 --duration 1s \
-  --storm 100ms
+  --set storm=100ms
 holds 'idle connections are reopened, too' '.metrics.offered_rps == 500 and .metrics.connects >= 20'
 
 test_that 'a unix socket' vkb-load -q --unixsocket "$socket" --flush --runs 1 \
-  -t get -c 3 -n 900 -r 100 --reconnect 3
+  -t get -c 3 -n 900 -r 100 --set reconnect=3
 test_same true "$(jq '.metrics.connects >= 295 and .metrics.connects <= 300 and
   .metrics.hit_rate_percent == 100' .out)" 'has reconnects, too'
 
 printf '{"type":"build","v":1,"subject":{"label":"old"},"status":"ok","server":"valkey-server"}
 {"type":"build","v":1,"subject":{"label":"new"},"status":"ok","server":"valkey-server"}\n' >builds
 test_that 'two builds in slices' vkb-load -q --builds builds --runs 1 -t set -c 4 \
-  --duration 500ms --reconnect 20
+  --duration 500ms --set reconnect=20
 test_same '[true,true]' "$(jq -s -c 'map(.metrics.connects > 0 and
   .run.slices > 1 and .status == "ok")' .out)" 'both builds have reconnects'
 test_that 'two builds with a storm' vkb-load -q --builds builds --runs 1 -t set \
-  -c 4 --duration 500ms --storm 100ms
+  -c 4 --duration 500ms --set storm=100ms
 test_same '[null,null]' "$(jq -s -c 'map(.run.slices)' .out)" 'they are not measured in slices'
 
 printf '{"commands":["SET"],"requests":[2000],"clients":[3],"keyspacelen":[1000],"cluster_mode":true,"cluster_nodes":3,"reconnect":5}\n' \
@@ -113,7 +113,7 @@ printf '{"replay":"x","reconnect":1}' >replay.json
 test_status 2 'a replay with reconnects' vkb-load --plan replay.json
 test_match "Cannot specify both 'replay' and 'reconnect'" .err 'the error says that they exclude each other'
 test_status 2 'valkey-benchmark with reconnects' vkb-load --engine valkey-benchmark --runs 1 \
-  -t set --latency batch-first-byte --reconnect 5
+  -t set --set latency=batch-first-byte --set reconnect=5
 test_match 'reopened connections need the engine of vkb-load' .err 'the error says that they need the engine of vkb-load'
 
 # --- faults
@@ -123,7 +123,7 @@ test_match 'reopened connections need the engine of vkb-load' .err 'the error sa
 load() {
   cli config resetstat >/dev/null
   vkb-load -q --port "$port" --flush --runs 1 -t set -c 4 -r 1000 \
-    --duration 30s --reconnect 1 "$@" >fault 2>fault.err &
+    --duration 30s --set reconnect=1 "$@" >fault 2>fault.err &
   load=$!
   wait_until 30 busy
 }
@@ -141,7 +141,7 @@ test_same failed "$(jq -r .status fault)" 'the run has failed'
 # A connection that waits for its next request is reported, too.
 cli config resetstat >/dev/null
 vkb-load -q --port "$port" --flush --runs 1 -t set -c 4 -r 1000 --duration 60s \
-  --rate 100 --storm 100ms >fault 2>fault.err &
+  --rate 100 --set storm=100ms >fault 2>fault.err &
 load=$!
 waiting() { [ "$(calls set)" -gt 10 ]; }
 wait_until 30 waiting

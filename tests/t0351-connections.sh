@@ -22,19 +22,19 @@ background() {
   load=$!
 }
 
-background -r 1000 -t set -c 2 --duration 60s --idle-clients 10000
+background -r 1000 -t set -c 2 --duration 60s --set idle_clients=10000
 open() { [ "$(info clients connected_clients)" -ge 10002 ]; }
 test_that '10,000 idle connections are open during the run' wait_until 60 open
 kill -TERM "$load"
 wait "$load"
 test_same 143 $? 'a signal ends such a run'
-test_that 'a run with idle connections' run -r 1000 -t set -c 2 -n 5000 --idle-clients 10000
+test_that 'a run with idle connections' run -r 1000 -t set -c 2 -n 5000 --set idle_clients=10000
 test_same '["ok",10000,10000]' "$(jq -c '[.status, .metrics.idle_clients,
   .config.idle_clients]' run)" 'all were open until the end'
 closed() { [ "$(info clients connected_clients)" -le 1 ]; }
 test_that 'at the end they are closed' wait_until 30 closed
 
-background -r 1000 -t set -c 2 --duration 5s --idle-clients 20
+background -r 1000 -t set -c 2 --duration 5s --set idle_clients=20
 wait_until 30 idle 20
 for id in $(cli client list | sed -n 's/^id=\([0-9]*\) .* cmd=ping .*/\1/p' | head -n 3); do
   cli client kill id "$id" >/dev/null
@@ -46,7 +46,7 @@ test_match '^vkb-load: 3 of 20 idle connections were closed during the run' run.
 test_same failed "$(jq -r .status run)" 'the record has failed'
 
 cli config set maxclients 15 >/dev/null
-test_status 2 'more idle connections than the server allows' run -r 1000 -t set -c 2 -n 100 --idle-clients 20
+test_status 2 'more idle connections than the server allows' run -r 1000 -t set -c 2 -n 100 --set idle_clients=20
 cli config set maxclients 12000 >/dev/null
 test_match "idle connection 1[0-9] of 20: .*ERR max number of clients reached.*'maxclients' of the server" \
   run.err 'the error has the number, the answer and what to change'
@@ -56,7 +56,7 @@ set -- prlimit --nofile=400:400
 [ "$(id -u)" -ne 0 ] || set -- setpriv --bounding-set=-sys_resource \
   --inh-caps=-sys_resource "$@"
 test_status 2 'more idle connections than the limit of open files' "$@" vkb-load -q --port "$port" \
-  --flush --runs 1 -t set -c 2 -n 100 --idle-clients 500
+  --flush --runs 1 -t set -c 2 -n 100 --set idle_clients=500
 test_match '500 idle connections need a limit of [0-9]+ open files, which is 400 here' \
   .err 'the error has both numbers'
 
@@ -99,21 +99,21 @@ test_same "$(vkb-load --plan -t set)" "$(vkb-load --plan -t set --db 0)" \
 
 # --- client tracking
 
-test_that 'client tracking' run -r 1000 --mix 'GET 50 SET 50' -c 4 -n 10000 --tracking on
+test_that 'client tracking' run -r 1000 --mix 'GET 50 SET 50' -c 4 -n 10000 --set tracking=on
 test_same true "$(jq -c 'select(.config.command == "mix") | .metrics.pushes > 100 and
   .metrics.errors == 0 and .config.tracking == "on"' run)" \
   'invalidations are counted'
-test_that 'client tracking without reads' run -r 1000 -t set -c 4 -n 10000 --tracking on
+test_that 'client tracking without reads' run -r 1000 -t set -c 4 -n 10000 --set tracking=on
 test_same 0 "$(jq .metrics.pushes run)" 'without reads there are no invalidations'
-test_that 'client tracking with broadcast' run -r 1000 -t set -c 4 -n 1000 --tracking bcast
+test_that 'client tracking with broadcast' run -r 1000 -t set -c 4 -n 1000 --set tracking=bcast
 test_same true "$(jq '.metrics.pushes > 100 and .metrics.errors == 0' run)" \
   'all connections get invalidations of all writes'
 test_that 'tracking with reconnects' run -r 1000 --mix 'GET 50 SET 50' -c 4 -n 10000 \
-  --tracking on --reconnect 100
+  --set tracking=on --set reconnect=100
 test_same true "$(jq -c 'select(.config.command == "mix") | .metrics.pushes > 100 and
   .metrics.connects > 50 and .status == "ok"' run)" 'reopened connections are tracked, too'
 cli acl setuser default -client >/dev/null
-test_status 2 'client tracking with a user who may not use CLIENT' run -r 1000 -t set -n 10 --tracking on
+test_status 2 'client tracking with a user who may not use CLIENT' run -r 1000 -t set -n 10 --set tracking=on
 test_match "answered: NOPERM .*'client" run.err 'the run fails with the answer of the server'
 cli acl setuser default +@all >/dev/null
 

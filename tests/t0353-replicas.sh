@@ -30,7 +30,7 @@ config get.json '"commands":["GET"],"requests":[4000],"clients":[4]'
 config set.json '"commands":["SET"],"requests":[4000],"clients":[4]'
 
 reset
-test_that 'reads from replicas' run --read-from replica get.json
+test_that 'reads from replicas' run --set read_from=replica get.json
 test_same '["ok",100,0]' "$(jq -c '[.status, .metrics.hit_rate_percent, .metrics.errors]' run)" \
   'all keys are found, without redirections'
 # shellcheck disable=SC2086 # several ports
@@ -51,7 +51,7 @@ before=$(cpu $primaries)
 # shellcheck disable=SC2086
 replicas_before=$(cpu $replicas)
 config many.json '"commands":["GET"],"requests":[150000],"clients":[4],"pipelines":[10]'
-test_that 'a longer load' run --read-from replica many.json
+test_that 'a longer load' run --set read_from=replica many.json
 # shellcheck disable=SC2016,SC2086
 test_that 'the CPU time of replicas is counted' awk -v all="$(jq '.metrics.server_cpu_us_per_req * 150000 / 1e4' run)" \
   -v primaries=$(($(cpu $primaries) - before)) -v replicas=$(($(cpu $replicas) - replicas_before)) 'BEGIN {
@@ -62,9 +62,9 @@ test_that 'a load without read_from' run get.json
 test_same 4000 "$(jq -r .metrics.cmd_get_calls run)" 'the record has the counters of the primaries'
 # shellcheck disable=SC2086
 test_same '4000 0' "$(calls get $primaries) $(calls get $replicas)" 'only primaries get reads'
-test_same "$(vkb-load --plan get.json)" "$(vkb-load --plan --read-from primary get.json)" \
+test_same "$(vkb-load --plan get.json)" "$(vkb-load --plan --set read_from=primary get.json)" \
   'read_from primary is the default'
-test_status 2 'read_from with a case that only writes' run --read-from replica set.json
+test_status 2 'read_from with a case that only writes' run --set read_from=replica set.json
 test_match "'read_from': no command of the case only reads" run.err 'the error says that no command only reads'
 
 printf '{"cluster_mode":true,"cluster_nodes":2,"keyspacelen":[2000],"read_from":"replica","scenarios":[{"id":"m","type":"mixed","requests":1000,"populate_with":"SET","writes":[{"command":"SET {key} v"}],"reads":[{"command":"GET {key} ; STRLEN {key}"}]}]}\n' \
@@ -87,10 +87,10 @@ test_same 1000 "$(calls get $replicas)" 'readers send it to replicas'
 test_same "$((reads + 1000))" "$(jq -s 'map(.metrics.cmd_get_calls // 0) | max' run)" 'the record has the sum'
 test_same "$((1000 - reads))" "$(jq -s 'map(.metrics.cmd_set_calls // 0) | max' run)" 'writes are counted once'
 config mix.json '"mix":"GET 50 SET 50","requests":[100]'
-test_status 2 'read_from with a mix that writes' run --read-from replica mix.json
+test_status 2 'read_from with a mix that writes' run --set read_from=replica mix.json
 test_match 'make it a mixed scenario' run.err 'the error suggests a mixed scenario'
 config reads.json '"mix":"GET 50 EXISTS 50","requests":[1000]'
-test_that 'read_from with a mix that only reads' run --read-from replica reads.json
+test_that 'read_from with a mix that only reads' run --set read_from=replica reads.json
 
 # A replica is lost: the run fails, or continues with the other replicas.
 begun() {
@@ -101,7 +101,7 @@ victim=${replicas%%
 *}
 pid=$(printf '%s' "$other" | jq ".nodes[] | select(.port == $victim) | .pid")
 reset
-vkb-load -q --port "$port" --flush --runs 1 --duration 60s --read-from replica \
+vkb-load -q --port "$port" --flush --runs 1 --duration 60s --set read_from=replica \
   get.json >lost 2>lost.err &
 load=$!
 wait_until 30 begun
@@ -127,13 +127,13 @@ second=$(printf '%s' "$other" | jq .nodes[0].port)
 valkey-cli -p "$second" replicaof 127.0.0.1 "$port" >/dev/null
 linked() { valkey-cli -p "$second" info replication | grep -q master_link_status:up; }
 wait_until 30 linked
-test_that 'a single server with a replica' run -t get -c 3 -n 1000 -r 100 --read-from replica
+test_that 'a single server with a replica' run -t get -c 3 -n 1000 -r 100 --set read_from=replica
 test_same '["ok",100]' "$(jq -c '[.status, .metrics.hit_rate_percent]' run)" 'the replica of a single server has the keys'
 test_same '0 1000' "$(calls get "$port") $(calls get "$second")" 'only the replica gets reads'
 valkey-cli -p "$second" replicaof no one >/dev/null
 alone() { [ "$(valkey-cli -p "$port" info replication | tr -d '\r' | sed -n 's/^connected_slaves://p')" = 0 ]; }
 wait_until 30 alone
-test_status 2 'read_from on a single server without a replica' run -t get -c 3 -n 10 -r 100 --read-from replica
+test_status 2 'read_from on a single server without a replica' run -t get -c 3 -n 10 -r 100 --set read_from=replica
 test_match 'it has no replica to read from' run.err 'the error says that there is no replica'
 printf '{"commands":["GET"],"keyspacelen":[100],"requests":[10],"cluster_mode":true,"read_from":"replica"}\n' \
   >own.json

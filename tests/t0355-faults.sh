@@ -113,17 +113,17 @@ load() {
   [ "$load_of" != slo ] || [ "$load_time" = 60s ] || load_time=100ms
   set -- --duration "$load_time" "$@"
   # a replay sends its whole trace, or fails
-  [ "$load_of" = replay ] || set -- -r 500 --max-lost "$lost" "$@"
+  [ "$load_of" = replay ] || set -- -r 500 --set "max_lost=$lost" "$@"
   case $load_of in
-  keys) set -- --command "$write" --keys zipf "$@" ;;
-  values) set -- --command "$write" --values '64-1024 random' "$@" ;;
+  keys) set -- --command "$write" --set keys=zipf "$@" ;;
+  values) set -- --command "$write" --set 'values=64-1024 random' "$@" ;;
   mix) set -- --mix "'$read' 50 '$write' 50" "$@" ;;
-  rate) set -- --command "$write" --rate 500-1500 --arrivals poisson "$@" ;;
-  slo) set -- --command "$write" --slo 'p50<=50ms' "$@" ;;
-  reconnect) set -- --command "$write" --reconnect 3 "$@" ;;
-  storm) set -- --command "$write" --storm 50ms "$@" ;;
-  tracking) set -- --mix "'$read' 50 '$write' 50" --tracking on "$@" ;;
-  verify) set -- --mix "'$read' 50 '$write' 50" --verify "$@" ;;
+  rate) set -- --command "$write" --rate 500-1500 --set arrivals=poisson "$@" ;;
+  slo) set -- --command "$write" --set 'slo=p50<=50ms' "$@" ;;
+  reconnect) set -- --command "$write" --set reconnect=3 "$@" ;;
+  storm) set -- --command "$write" --set storm=50ms "$@" ;;
+  tracking) set -- --mix "'$read' 50 '$write' 50" --set tracking=on "$@" ;;
+  verify) set -- --mix "'$read' 50 '$write' 50" --set verify=true "$@" ;;
   replay) set -- --replay ../trace "$@" ;;
   *) set -- --command "$write" "$@" ;;
   esac

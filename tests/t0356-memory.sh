@@ -91,7 +91,7 @@ END
 test_same $((1500 * 19 + 6 + 1500 * 23 + 5 + 1500 * 20 + 6 + 30000 * 3)) \
   "$(jq 'select(.config.command == "mix").metrics.payload_bytes_per_key * 1503 | round' mix.jsonl)" \
   'the payload of a mix is exact, with that of keys of many elements'
-test_same true "$(vkb-load -q --runs 1 -t get -r 3000 -n 1000 --values 10:99,20000:1 </dev/null |
+test_same true "$(vkb-load -q --runs 1 -t get -r 3000 -n 1000 --set values=10:99,20000:1 </dev/null |
   jq 'select(.type == "run").metrics | .memory_overhead_ratio > 1 and .payload_bytes_per_key > 26')" \
   'the stored bytes are more than the payload of values by a distribution'
 

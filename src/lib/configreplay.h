@@ -7,6 +7,10 @@
 struct configwalk;
 struct json;
 
+/* Keys that a configuration which replays a trace cannot have; NULL ends them.
+ */
+extern const char *const configreplay_others[];
+
 /* Returns true if the configuration replays a trace, after reporting keys that
  * cannot be combined with that. */
 bool configreplay_check(struct configwalk *, const struct json *cfg);

@@ -133,12 +133,12 @@ fails(void)
 	tap_ok(losses_fail(runs, 2), "a run with too many losses fails");
 	tap_str(err_last(),
 	    "why (the server answered 'ERR max number of clients reached'); "
-	    "11 lost, 22 unanswered, 33 reconnects, where --max-lost allows 3",
+	    "11 lost, 22 unanswered, 33 reconnects, where max_lost allows 3",
 	    "the losses of all threads of all streams are reported");
 	*two[1].refusal = '\0';
 	losses_fail(runs, 1);
 	tap_str(err_last(),
-	    "why; 1 lost, 2 unanswered, 3 reconnects, where --max-lost allows "
+	    "why; 1 lost, 2 unanswered, 3 reconnects, where max_lost allows "
 	    "3",
 	    "the message begins with the server's answer, or with the first "
 	    "loss");

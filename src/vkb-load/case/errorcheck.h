@@ -14,7 +14,7 @@ struct json;
 /*
  * Returns true after reporting that too many requests of a result were refused,
  * or had errors before they were answered. 'part' is the command of a part, or
- * NULL. Lost connections are not among them, see --max-lost.
+ * NULL. Lost connections are not among them, see max_lost.
  */
 bool errorcheck_fails(
     const struct json *cas, const char *part, const struct engine_result *);

@@ -352,7 +352,7 @@ losses_fail(const struct run *runs, size_t n)
 				said = w->refusal;
 		}
 	err_say("%s%s%s%s; %" PRIu64 " lost, %" PRIu64 " unanswered, %" PRIu64
-		" reconnects, where --max-lost allows %lld",
+		" reconnects, where max_lost allows %lld",
 	    g->cause, *said ? " (the server answered '" : "", said,
 	    *said ? "')" : "", lost, unanswered, reconnects,
 	    runs->work->max_lost);

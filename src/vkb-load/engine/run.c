@@ -43,7 +43,8 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 	if (w->replay && w->max_lost > 0)
 		return err_fail("the replay of a trace cannot go on after a "
 				"lost connection, whose database and "
-				"transaction are gone: --max-lost must be 0");
+				"transaction are gone: max_lost must "
+				"be 0");
 	if (!w->nmix && !w->text && !command_known(w->command)) {
 		near = str_nearest(w->command, command_names());
 		return err_fail("the engine has no test '%s'%s%s%s", w->command,

@@ -1,9 +1,9 @@
 #include "plan.h"
+#include "assign.h"
 #include "axes.h"
 #include "benchcase.h"
 #include "config.h"
 #include "configwalk.h"
-#include "connections.h"
 #include "err.h"
 #include "json.h"
 #include "jsonfile.h"
@@ -132,16 +132,6 @@ override_part(const struct plan_want *w, struct json *part)
 		json_del(part, "maxdocs");
 	if (w->warmup >= 0)
 		json_del(part, "warmup");
-	if (w->keys) {
-		json_del(part, "keys");
-		json_del(part, "sequential");
-	}
-	if (w->values) {
-		json_del(part, "values");
-		json_del(part, "data_size");
-	}
-	if (w->ttl)
-		json_del(part, "ttl");
 }
 
 /* Applies --duration and other options that are part of the identity. */
@@ -158,30 +148,6 @@ override_config(const struct plan_want *w, struct json *config)
 		for (part = json_first(json_get(config, sides[i])); part;
 		     part = json_next(part))
 			override_part(w, part);
-	if (w->keys)
-		bench_case_set_keys(config, w->keys);
-	if (w->values)
-		bench_case_set_values(config, w->values);
-	if (w->ttl)
-		json_set_str(config, "ttl", w->ttl);
-	if (w->verify)
-		json_set_bool(config, "verify", true);
-	if (w->mix) {
-		json_del(config, "mix_order");
-		bench_case_set_mix(config, w->mix);
-	}
-	if (json_get(config, "mix"))
-		json_set_str(config, "mix_order", w->mix_order);
-	if (w->rate || w->slo) {
-		json_del(config, "rate");
-		json_del(config, "slo");
-		json_set_str(config, "rate", w->rate);
-		json_set_str(config, "slo", w->slo);
-		if (!json_get(config, "arrivals"))
-			json_set_str(config, "arrivals", "constant");
-	}
-	if (json_get(config, "rate") || json_get(config, "slo"))
-		json_set_str(config, "arrivals", w->arrivals);
 	if (w->no_flush)
 		json_set_bool(config, "no_flush", true);
 	else {
@@ -190,22 +156,12 @@ override_config(const struct plan_want *w, struct json *config)
 	}
 	if (w->unixsocket)
 		json_set_bool(config, "unixsocket", true);
-	connections_override(w, config);
-	if (w->latency)
-		json_set_str(config, "latency", w->latency);
+	/* Of a running server it is not changed: one that differs is an error.
+	 */
+	if (w->db >= 0 && !(w->running && json_get(config, "db")))
+		json_set_num(config, "db", (double)w->db);
 	if (w->engine)
 		json_set_str(config, "engine", w->engine);
-}
-
-/* Applies options that are not part of the identity. */
-static void
-override_client(const struct plan_want *w, struct json *cas)
-{
-	if (w->max_lost < 0)
-		return;
-	if (!json_get(cas, "client"))
-		json_set(cas, "client", json_object());
-	json_set_num(json_get(cas, "client"), "max_lost", (double)w->max_lost);
 }
 
 /* Writes values and times to live in their only form. */
@@ -245,6 +201,24 @@ normalize_parts(struct json *list)
 	}
 }
 
+/* Removes values that are the default, and keys about TLS from a case without
+ * TLS. */
+static void
+normalize_connections(struct json *config)
+{
+	static const char *const tls[] = {"tls_ciphers", "tls_ciphersuites",
+	    "tls_protocol", "tls_resumption"};
+	const char *from = json_get_str(config, "read_from");
+
+	if (json_get_num(config, "db", 1) == 0)
+		json_del(config, "db");
+	if (from && strcmp(from, "primary") == 0)
+		json_del(config, "read_from");
+	for (size_t i = 0; i < sizeof tls / sizeof *tls; i++)
+		if (!json_get_bool(config, "tls_mode", false))
+			json_del(config, tls[i]);
+}
+
 /* Gives the same work one identity, so that its results are paired. */
 static void
 normalize_config(struct json *config)
@@ -275,7 +249,7 @@ normalize_config(struct json *config)
 	free(text);
 	if (!ratespec_read(json_get(config, "rate"), &rate))
 		json_set(config, "rate", ratespec_json(&rate));
-	connections_normalize(config);
+	normalize_connections(config);
 	normalize_parts(json_get(config, "writes"));
 	normalize_parts(json_get(config, "reads"));
 
@@ -321,8 +295,7 @@ plan_add(struct plan *p, const struct plan_axes *x, struct json *config)
 	json_set(cas, "config", config);
 	json_set(cas, "server", axes_make_server(p, x));
 	json_set(cas, "client", axes_make_client(x));
-	override_client(p->want, cas);
-	if (replay_override(p, x->cfg, cas) < 0)
+	if (replay_make_case(p, x->cfg, cas) < 0)
 		p->full = true; /* one message is enough */
 	append_case(p, cas);
 	return cas;
@@ -368,7 +341,6 @@ override_case(const struct plan_want *w, struct json *cas)
 
 	override_config(w, config);
 	axes_hide_secrets(config);
-	override_client(w, cas);
 }
 
 /* Adds a case that was read; options override it. 0, or -1, error reported. */
@@ -383,9 +355,6 @@ take_case(struct plan *p, struct json *rec, const char *where)
 	if (bench_case_check_server(rec, where) < 0)
 		return -1;
 	override_case(p->want, rec);
-	if ((p->want->replay || p->want->speed) &&
-	    replay_override(p, NULL, rec) < 0)
-		return -1;
 	if (bench_case_check(rec, where) < 0)
 		return -1;
 	for (b = json_first(json_get(rec, "before")); b; b = json_next(b))
@@ -398,10 +367,17 @@ take_case(struct plan *p, struct json *rec, const char *where)
 static int
 read_cases(struct plan *p, const struct str *s)
 {
-	int fd = sink_memory(s->s, s->len), got, rc = 0;
+	int fd, got, rc = 0;
 	struct jsonl *in;
 	struct json *rec;
 
+	if (json_len(p->want->set))
+		return err_fail(
+		    "%s: '--set', '--mix', '--rate' and '--replay' change "
+		    "configurations, and these are cases: give them "
+		    "to the 'vkb-load --plan' that makes the cases",
+		    p->file);
+	fd = sink_memory(s->s, s->len);
 	if (fd < 0)
 		return err_fail_sys("cannot copy '%s' to memory", p->file);
 	in = jsonl_fd(fd, p->file);
@@ -444,6 +420,7 @@ plan_take(struct plan *p, struct json *doc, const char *name)
 	int rc;
 
 	p->file = name;
+	assign_apply(p->want->set, doc);
 	doc = config_check(doc, name, p->want->lenient);
 	p->problems = 0;
 	p->element = 0;

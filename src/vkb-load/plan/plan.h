@@ -21,34 +21,22 @@ struct plan_want {
 	const char *groups, *scenarios; /* "1,2"; NULL: all */
 	struct opt_list patterns;       /* of ids and names; none: all */
 	const char *cluster_mode;       /* "true" or "false"; NULL: unchanged */
-	const char *keys;               /* see keyspec.h; NULL: unchanged */
-	const char *mix;                /* see mixspec.h; NULL: unchanged */
+	const char *mix;                /* of configurations; NULL: unchanged */
 	const char *rate;               /* see ratespec.h; NULL: unchanged */
-	const char *slo;                /* see slospec.h; NULL: unchanged */
-	const char *arrivals;           /* of a rate; NULL: unchanged */
-	const char *mix_order;          /* NULL: unchanged */
-	const char *latency;            /* NULL: unchanged */
 	const char *engine;             /* NULL: unchanged */
 	long long shard, shards;        /* 1..shards; 0: all */
 	long long requests;             /* 0: unchanged */
 	double duration;                /* 0: unchanged */
 	double warmup;                  /* negative: unchanged */
-	long long max_lost;             /* negative: unchanged */
-	const char *replay, *speed;     /* see replay.h; NULL: unchanged */
+	const char *replay;             /* the same */
+	struct opt_list sets;           /* of --set, see assign.h */
+	struct json *set;               /* all these values */
 	bool skip_config_set, skip_profiling;
-	bool verify; /* check what is read */
 	bool lenient;
-	bool no_flush;            /* own keys have a prefix, others stay */
-	bool running;             /* a running server is measured */
-	bool unixsocket;          /* connect through a unix socket */
-	const char *values, *ttl; /* see valuespec.h; NULL: unchanged */
-	long long reconnect, idle_clients; /* 0: unchanged */
-	double storm;                      /* 0: unchanged */
-	long long db;                      /* negative: unchanged */
-	const char *tracking, *read_from;  /* NULL: unchanged */
-	/* Of cases with TLS; NULL: unchanged. */
-	const char *tls_ciphers, *tls_suites, *tls_protocol;
-	bool tls_resumption;
+	bool no_flush;   /* own keys have a prefix, others stay */
+	bool running;    /* a running server is measured */
+	bool unixsocket; /* connect through a unix socket */
+	long long db;    /* negative: unchanged */
 };
 
 struct plan {
@@ -64,8 +52,9 @@ struct plan {
 	bool full;             /* PLAN_MOST was reached, and reported */
 };
 
-/* Checks the options that are more than a choice. 0, or -1, error reported. */
-int plan_check_want(const struct plan_want *);
+/* Checks the options that are more than a choice, and makes the values of
+ * --set, which the caller frees. 0, or -1, error reported. */
+int plan_check_want(struct plan_want *);
 /* Adds the cases of a file, "-" is stdin. 0, or -1, error reported. */
 int plan_read(struct plan *, const char *file);
 

@@ -24,30 +24,14 @@ replay_parse_speed(const char *text, double *speed)
 	return "use a number from 0.000001 to 1000000, or " CLOSED;
 }
 
-int
-replay_check_option(const char *speed)
-{
-	double factor;
-	const char *why = speed ? replay_parse_speed(speed, &factor) : NULL;
-
-	return why ? err_fail("option '--replay-speed': invalid speed '%s': %s",
-			 speed, why)
-		   : 0;
-}
-
 const char *
 replay_find_conflict(const char *replay, const struct plan_want *w, bool count,
     bool no_flush, const char *order)
 {
 	if (!replay)
 		return NULL;
-	if (w->rate || w->keys || w->values || w->ttl || w->slo || w->arrivals)
-		return "'--replay' excludes '--rate', '--slo', '--arrivals', "
-		       "'--keys', '--values' and '--ttl'";
-	if (w->reconnect || w->storm > 0 || w->db > 0 || w->tracking ||
-	    w->read_from)
-		return "'--replay' excludes '--reconnect', '--storm', '--db', "
-		       "'--tracking' and '--read-from'";
+	if (w->rate || w->db > 0)
+		return "'--replay' excludes '--rate' and '--db'";
 	if (count)
 		return "'--replay' excludes '--count' and '--count-only'";
 	if (no_flush)
@@ -55,9 +39,6 @@ replay_find_conflict(const char *replay, const struct plan_want *w, bool count,
 		       "cannot get a prefix";
 	if (order && strcmp(order, "slices") == 0)
 		return "'--replay' excludes '--order slices'";
-	if (w->max_lost > 0)
-		return "'--replay' excludes '--max-lost': a lost connection "
-		       "takes its database and transaction along";
 	return NULL;
 }
 
@@ -112,10 +93,8 @@ set_defaults(
 static char *
 set_trace(struct json *cas, const char *path, const char *speed)
 {
-	static const char *const others[] = {"data_size", "keyspacelen", "keys",
-	    "sequential", "rate", "arrivals", "values", "ttl", "mix",
-	    "mix_order", "populate_with", "slo", "reconnect", "storm_s", "db",
-	    "tracking", "read_from"};
+	/* Options can have set these. */
+	static const char *const others[] = {"rate", "arrivals", "db"};
 	struct json *config = json_get(cas, "config");
 	const char *slash = strrchr(path, '/');
 	struct tracefile_totals totals = {0};
@@ -141,31 +120,17 @@ set_trace(struct json *cas, const char *path, const char *speed)
 }
 
 int
-replay_override(struct plan *p, const struct json *cfg, struct json *cas)
+replay_make_case(struct plan *p, const struct json *cfg, struct json *cas)
 {
-	const struct plan_want *w = p->want;
 	const struct json *own = json_get(cfg, "replay_speed");
 	const char *path = json_get_str(cfg, "replay");
 	char *speed, *why = NULL;
 
-	if (!cfg) {
-		path = json_str(json_path(cas, "client.replay"));
-		own = json_path(cas, "config.replay_speed");
-	}
-	if (w->replay)
-		path = w->replay;
-	if (!path && !w->speed)
-		return 0;
-	speed = w->speed    ? mem_str(w->speed)
-	    : json_str(own) ? mem_str(json_str(own))
-			    : mem_printf("%.15g", json_num(own, 1));
 	if (!path)
-		why = mem_str("'--replay-speed' is for cases that replay a "
-			      "trace");
-	else if (json_path(cas, "config.test_id"))
-		why = mem_str("a scenario cannot replay a trace");
-	else
-		why = set_trace(cas, path, speed);
+		return 0;
+	speed = json_str(own) ? mem_str(json_str(own))
+			      : mem_printf("%.15g", json_num(own, 1));
+	why = set_trace(cas, path, speed);
 	if (why)
 		plan_report_problem(p, "%s", why);
 	free(speed);

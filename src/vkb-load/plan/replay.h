@@ -14,20 +14,17 @@ struct plan_want;
  * above 0, or "closed"; *speed is then 0. */
 const char *replay_parse_speed(const char *text, double *speed);
 
-/* Checks the value of --replay-speed, or NULL. 0, or -1, error reported. */
-int replay_check_option(const char *speed);
-
 /* Returns why the options exclude each other, or NULL; static. 'replay' is
  * that of --replay, 'order' that of --order, or NULL. */
 const char *replay_find_conflict(const char *replay, const struct plan_want *,
     bool count, bool no_flush, const char *order);
 
 /*
- * Makes a case replay a trace, if the configuration or the options say so: sets
- * what identifies it in 'config', and client.replay, the path. 'cfg' is NULL
- * for a case that was read. Returns 0, or -1 after reporting a problem.
+ * Makes a case replay a trace, if its configuration says so: sets what
+ * identifies it in 'config', and client.replay, the path. Returns 0, or -1
+ * after reporting a problem.
  */
-int replay_override(struct plan *, const struct json *cfg, struct json *cas);
+int replay_make_case(struct plan *, const struct json *cfg, struct json *cas);
 
 /* Returns why the trace of a case that was read is not there any more, or NULL;
  * caller frees. */

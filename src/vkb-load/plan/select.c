@@ -1,15 +1,13 @@
 /* Selects cases of the plan, and keeps the cases that must run before them. */
+#include "assign.h"
 #include "casename.h"
 #include "err.h"
 #include "json.h"
-#include "keyspec.h"
 #include "mem.h"
 #include "num.h"
 #include "plan.h"
 #include "ratespec.h"
 #include "scene.h"
-#include "slospec.h"
-#include "valuespec.h"
 #include "str.h"
 
 #include <fnmatch.h>
@@ -18,37 +16,20 @@
 
 #define LISTED_MOST 10
 
-/* Fails if 'why' says what is wrong with a value. */
-static int
-check_value(
-    const char *option, const char *what, const char *s, const char *why)
-{
-	return why
-	    ? err_fail("option '%s': invalid %s '%s': %s", option, what, s, why)
-	    : 0;
-}
-
 int
-plan_check_want(const struct plan_want *w)
+plan_check_want(struct plan_want *w)
 {
-	struct keyspec keys;
 	struct ratespec rate;
-	struct slospec slo;
-	struct valuespec values;
-	long long low, high;
+	const char *why = w->rate ? ratespec_parse(w->rate, &rate) : NULL;
 
-	if (check_value("--values", "text", w->values,
-		w->values ? valuespec_parse(w->values, &values) : NULL) < 0 ||
-	    check_value("--ttl", "text", w->ttl,
-		w->ttl ? valuespec_parse_ttl(w->ttl, &low, &high) : NULL) < 0)
-		return -1;
-	if (check_value("--keys", "distribution", w->keys,
-		w->keys ? keyspec_parse(w->keys, &keys) : NULL) < 0 ||
-	    check_value("--rate", "rate", w->rate,
-		w->rate ? ratespec_parse(w->rate, &rate) : NULL) < 0)
-		return -1;
-	return check_value("--slo", "limit", w->slo,
-	    w->slo ? slospec_parse(w->slo, &slo) : NULL);
+	if (why)
+		return err_fail(
+		    "option '--rate': invalid rate '%s': %s", w->rate, why);
+	w->set = json_object();
+	json_set_str(w->set, "rate", w->rate);
+	json_set_str(w->set, "mix", w->mix);
+	json_set_str(w->set, "replay", w->replay);
+	return assign_parse(&w->sets, w->set);
 }
 
 /* Does the pattern match the id of a case, or the name that reports give it?
