@@ -82,6 +82,15 @@ test_match '\| NEW, on only 1 of 3 machines: b; not on a; c \|' single.md 'Markd
 { fleet 3 45 0 a,4,1e5,25,.92; fleet 4 12 0 b,8,7e4,99,1; } >early
 test_match ' NEW, on a$' "$(vkb-detect early >.out; echo .out)" \
   'a machine that was not measured on both sides is not listed as unchanged'
+{ fleet 3 30 0 a,4,1e5,15,.92 b,8,7e4,15,.92; fleet 3 45 0 a,4,1e5,99,1 b,8,7e4,99,1 | tail -n 30; } >back
+mkdir issues
+test_that 'a regression that both machines show to be reverted' vkb-detect -f issue:issues/ back
+reverted=$(cd issues && echo *.reverted)
+test_same "${reverted%.*}.reverted" "$(cd issues && ls)" 'its issue is one to close'
+rm issues/*
+within 0 29 <back >behind
+test_status 1 'one machine has not measured the revert' vkb-detect -f issue:issues/ behind
+test_same "${reverted%.*}.md" "$(cd issues && ls)" 'the same issue stays open until it has'
 fleet 5 45 0 a,4,1e5,25,.92 b,8,7e4,25,1.08 >apart
 test_same 'improvement c0025000 25-25 108 b a
 regression c0025000 25-25 92 a b' "$(changes apart | sort)" 'opposite steps are two changes'

@@ -276,16 +276,22 @@ test_that 'the next start is exit 0' continuous n --file n.t --max-commits 0
 test_empty_file .out 'nothing is printed on stdout'
 test_status 1 'another folder for issues is exit 1' continuous n --file n.t --max-commits 0 --issue-dir elsewhere
 test_same "$(cat want)" "$(cat elsewhere/*.md)" 'the other folder gets the issue'
-mkdir v v/seen
-reverted() { # reverted STATUS COMMITS WHAT: judges the first commits, slower from 11 to 20
-  history "$2" 10 20 >v/seen/history.jsonl
-  test_status "$1" "$3" continuous v --file v.t --max-commits 0
+mkdir v v/seen w w/seen
+reverted() { # reverted STATUS COMMITS WHAT [DIR]: judges the first commits, slower from 11 to 20
+  history "$2" 10 20 >"${4:-v}/seen/history.jsonl"
+  test_status "$1" "$3" continuous "${4:-v}" --file v.t --max-commits 0 --issue-dir v/issues
 }
 reverted 1 20 'a regression that will be reverted is exit 1'
-first=$(cd v/issues && ls)
+reverted 0 20 'what another machine has reported to the same folder is not new' w
+test_empty_file .out 'it is not printed once more'
+first=$(cd v/issues && echo *.md | sed "s/[.].*//")
 reverted 0 30 'a regression that was reverted is exit 0'
-test_match "'.*$first' is removed: $(in_repo rev-list --reverse unstable | sed -n 21p | cut -c 1-7)[0-9a-f]* reverted the regression\$" \
+test_match "'.*$first\..*' is removed: $(in_repo rev-list --reverse unstable | sed -n 21p | cut -c 1-7)[0-9a-f]* reverted the regression\$" \
   .err 'a message names the commit that reverted it'
+reverted 0 20 'to the machine that has not measured the revert, the regression is not new' w
+reverted 0 30 'nor is it to the one that has'
+test_same 1 "$(find v/issues -type f | wc -l)" 'its issue is kept for the machine that still shows it'
+reverted 0 30 'both machines have measured the revert' w
 test_empty "$(cd v/issues && ls)" 'its issue is removed'
 reverted 1 40 'another regression after that is exit 1'
 test_match '<!-- vkb-key: ' .out 'its issue is printed as a new one'
