@@ -35,6 +35,14 @@ test_same "$both" \
   "$(sed -n 's/^| \(vkb-[a-z]*\) .*/\1/p' CONTRIBUTING.md | sort)" \
   'CONTRIBUTING: the table of programs and workflows'
 test_that 'README: it has at most 150 lines' test "$(wc -l <README.md)" -le 150
+# Left out are models of names, and the files of the recipes and of the example.
+git ls-files >"$scratch/files"
+grep -oE '[a-zA-Z0-9_./-]+\.(c|h|sh|pl|md|json|yml|[1-8])\b' CONTRIBUTING.md | sort -u |
+  grep -Ev 'NAME|NNNN|TOOL|^foo\.|/(yaml|zipf|wrk)\.c$|^(cfg|base)\.json$' |
+  while read -r f; do
+    grep -qE "(^|/)$f\$" "$scratch/files" || echo "$f"
+  done >"$bad"
+empty 'CONTRIBUTING: each file that it names exists'
 grep -oE '\]\([^)#:]+\)' README.md | sed 's/^](//; s/)$//' | while read -r f; do
   git ls-files --error-unmatch "$f" >/dev/null 2>&1 || [ -s "$f" ] || echo "$f"
 done >"$bad"
