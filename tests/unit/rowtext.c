@@ -2,6 +2,7 @@
  * method. */
 #include "rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void
@@ -96,6 +97,46 @@ verdicts(void)
 	tap_ok(!report_is_hopeless(&r),
 	    "150 runs are not too many for sides of 20 and 15 runs");
 	str_free(&s);
+}
+
+/* The reason of a row with these intervals of the ratio, and a margin of 2 %. */
+static void
+reason(double lo90, double hi90, double lo95, double hi95, const char *want,
+    const char *what)
+{
+	static double v[] = {95, 100, 105};
+	struct row r = row("rps", sqrt(lo90 * hi90));
+	struct str s = {0};
+
+	r.facts.lo90 = lo90;
+	r.facts.hi90 = hi90;
+	r.facts.lo95 = lo95;
+	r.facts.hi95 = hi95;
+	r.used[0] = r.used[1] = (struct sample){.v = v, .n = 3};
+	report_reason(&s, &r);
+	check(&s, want, what);
+	str_free(&s);
+}
+
+static void
+reasons(void)
+{
+	static const char margin[] = "lies on the margin of 2%";
+
+	reason(.973, .985, .972, .986, margin,
+	    "a loss whose interval holds the margin: more runs do not decide");
+	reason(1.015, 1.027, 1.014, 1.028, margin,
+	    "a gain whose interval holds the margin");
+	reason(.95, .9985, .94, .9995, margin,
+	    "a wide interval that holds the margin, but not 0");
+	reason(.9795, .9985, .978, 1.0005, margin,
+	    "an interval that holds the margin and 0, narrower than the margin");
+	reason(.95, 1.01, .94, 1.02, "runs vary by 5.0%",
+	    "with few runs the interval holds the margin and 0, and more help");
+	reason(.99, 1.01, .985, 1.015, "runs vary by 5.0%",
+	    "an interval within the margin does not lie on it");
+	reason(.94, .97, .93, .975, "runs vary by 5.0%",
+	    "nor does one beyond it");
 }
 
 static void
@@ -268,6 +309,7 @@ main(void)
 	    "no number of requests is better");
 	changes();
 	verdicts();
+	reasons();
 	counts();
 	notes();
 	orders();
