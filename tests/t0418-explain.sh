@@ -25,7 +25,7 @@ test_same "$(delta '.df * 10 | round / 10')" \
 test_same "$(delta '[.ratio, .ci95[], .ci90[]] | map((. - 1) * 1e4 | round / 100) | map(tostring) | join(" ")')" \
   "$(line change | sed 's/;.*//' | grep -o '[-+][0-9.]*\|to [-+][0-9.]*' | sed 's/to //; s/+//; s/0$//' | paste -sd ' ' -)" \
   'the change and both intervals are those of the record'
-test_same "$(delta '.probability * 1000 | round / 10 | if . > 99.9 then "more than 99.9" else tostring end')" "$(line chance | sed 's/% .*//')" 'the probability is that of the record'
+test_same "$(delta '.probability * 1000 | round / 10 | if . > 99.9 then ">99.9" else tostring end')" "$(line chance | sed 's/% .*//')" 'the probability is that of the record'
 test_match '^  margin     2% \(table\)$' text 'the margin has its source'
 test_match '^  verdict    regression$' text 'the last line is the verdict'
 test_status 2 'a case that does not exist' vkb-compare --explain NONE "$a" "$a"

@@ -212,8 +212,7 @@ explain_probability(
 		return;
 	}
 	str_add(s, "  chance     ");
-	str_printf(s, r->facts.p > .999 ? "more than 99.9%%" : "%.1f%%",
-	    100 * r->facts.p);
+	changetext_chance(s, r->facts.p);
 	str_printf(s,
 	    " that it is truly %s, where %.0f%% of the cases did not "
 	    "change; a claim needs %.1f%%\n",

@@ -1,6 +1,7 @@
 #include "phrase.h"
 #include "casename.h"
 #include "changepoint.h"
+#include "changetext.h"
 #include "machines.h"
 #include "mem.h"
 #include "num.h"
@@ -315,10 +316,8 @@ phrase_sureness(struct str *s, const struct finding *f)
 {
 	if (isnan(f->probability))
 		str_add(s, "-");
-	else if (f->probability > .999)
-		str_add(s, ">99.9%");
 	else
-		str_printf(s, "%.1f%%", 100 * f->probability);
+		changetext_chance(s, f->probability);
 }
 
 void

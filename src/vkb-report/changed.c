@@ -137,10 +137,11 @@ write_chance(struct str *s, const struct delta *d)
 {
 	double p = json_get_num(d->rec, "probability", 0);
 
-	if (p > .999)
-		str_add(s, " title=\"chance of a change: more than 99.9%\"");
-	else if (p > 0)
-		str_printf(s, " title=\"chance of a change: %.1f%%\"", 100 * p);
+	if (!(p > 0))
+		return;
+	str_add(s, " title=\"chance of a change: ");
+	changetext_chance(s, p);
+	str_addc(s, '"');
 }
 
 static void
