@@ -168,8 +168,10 @@ check_access(struct work *w)
 	struct json *probed = access_describe(&w->access);
 	enum access_level level = access_decide(&w->access);
 	const struct opts *o = w->o;
-	char *version = perf_version(), *why = NULL;
+	char *perf = proc_find("perf", getenv("PATH")), *why = NULL;
+	char *version = perf ? perf_version() : NULL;
 
+	free(perf);
 	json_set(w->rec, "probed", probed);
 	if (!version)
 		return err_fail("cannot run perf: install it with 'vkb-needs "

@@ -126,4 +126,19 @@ test_match "^vkb-load: nothing is counted: instructions are counted by valgrind,
 test_same 1 "$(grep -c '"type":"run"' bare.jsonl)" 'the case is measured without valgrind'
 test_status 2 '--count without valgrind is an error' env PATH="$PWD/bare" "$load" \
   --count --count-possible --runs 1 cfg.json
+for folder in /usr/bin /bin "$top"/bin; do
+  ln -sf "$folder"/* bare
+done
+rm bare/valgrind bare/perf
+PATH=$PWD/bare
+test_that 'vkb-quickstart is accepted without valgrind' vkb-quickstart --keep-system --results bare-q --runs 2 cfg.json
+test_same 'vkb-needs: missing: valgrind' "$(grep valgrind .err)" 'valgrind is named once'
+test_match '^vkb-quickstart: nothing is counted without it$' .err 'a message says what it is for'
+test_that 'vkb-ab is accepted without valgrind' vkb-ab --results bare-ab -C repo base-tag main-tag -- \
+  --runs 2 cfg.json -- -m rps --on-insufficient ok
+test_same 1 "$(grep -c valgrind .err)" 'vkb-ab names valgrind once'
+test_absent 'perf' .err 'vkb-ab needs no perf'
+test_that 'vkb-pr is accepted without valgrind' vkb-pr --results bare-pr -C repo base-tag main-tag -- \
+  --runs 2 cfg.json -- -m rps --on-insufficient ok
+test_same 1 "$(grep -c valgrind .err)" 'vkb-pr names valgrind once'
 test_done

@@ -66,5 +66,18 @@ test_match "the functions are not counted: valgrind is not in PATH, 'vkb-needs r
   .err 'a message names the command that installs valgrind'
 test_absent 'Counted|Measured' .out 'without valgrind only times are printed'
 test_match 'task_clock_ms_per_req' .out 'without valgrind the times have the counters'
+test_same 1 "$(grep -c valgrind .err)" 'valgrind is named once'
+rm bare/perf
+test_status 2 'vkb-why without valgrind and perf is an error' \
+  env PATH="$PWD/bare" "$(command -v vkb-why)" -C repo --results n base main cfg.json
+test_match '^vkb-why: neither valgrind, .* nor perf, ' .err 'one message names both'
+test_absent building .err 'nothing is built'
+ln -sf "$(command -v valgrind)" bare
+LD_PRELOAD=$scratch/burn.so
+test_that 'vkb-why without perf is accepted' \
+  env PATH="$PWD/bare" "$(command -v vkb-why)" -C repo --results r --rounds 1 --time 1s base main cfg.json
+unset LD_PRELOAD
+test_same "$(sed '/^Measured/,$d' out | sed '$d')" "$(cat .out)" 'without perf only counts are printed'
+test_same 1 "$(grep -c 'perf' .err)" 'perf is named once'
 test_litter 10 'no server and no file is left'
 test_done
