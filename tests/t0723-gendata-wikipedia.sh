@@ -66,6 +66,24 @@ perl python.pl <dump.xml >want
 test_that 'the texts are those of the Python tool, with their markup' cmp want a/wiki.csv
 test_match '^a template' want 'pages of all namespaces are articles'
 test_absent 'REDIRECT' want 'redirects are not'
+# Queries of the begins and ends of the words of that dump, by the rules of that tool: a
+# first row that begins with "term" is one, stop words and empty rows are none.
+mkdir terms
+{
+  echo terminal
+  tr -cs "A-Za-z0-9'&" '\n' <dump.xml | sort -u | head -n 3000
+} | sed 's/$/\r/' >terms/search_terms.csv
+echo '{"query_generation": {"q_prefix.csv": {"type": "prefix", "doc_count": 2000},
+  "q_suffix.csv": {"type": "suffix", "doc_count": 2000}}}' >queries.json
+test_that 'queries of the words of a dump are accepted' \
+  vkb-gendata -o terms --files q_prefix.csv,q_suffix.csv queries.json
+perl -e 'my %stop = map { $_ => 1 } qw(a an and are as at be but by for if in into is it no not of on or such that
+    the their then there these they this to was will with);
+  open my $f, "<", "terms/search_terms.csv"; my @terms = grep { length && !$stop{lc $_} } map { s/^\s+|\s+$//gr } <$f>;
+  for my $which ("prefix", "suffix") { open my $to, ">", "want_$which"; print $to "term\r\n";
+    print $to ($which eq "prefix" ? substr $_, 0, 3 : length > 3 ? substr $_, -3 : $_), "\r\n" for @terms[0 .. 1999] }'
+test_that 'q_prefix.csv has the bytes of the Python tool' cmp want_prefix terms/q_prefix.csv
+test_that 'q_suffix.csv has the bytes of the Python tool' cmp want_suffix terms/q_suffix.csv
 printf '<mediawiki><page><ns>0</ns><revision><text xml:space="preserve" /></revision><revision><text></text><text bytes="1">&#x41;&#66;&lt;\r\nx\ry&bogus;&#0;&#xd800;&amp;lt;&apos;</text></revision></page></mediawiki>' >small.xml
 echo '{"dataset_generation": {"one.jsonl": {"doc_count": 1, "fields": [{"name": "text", "size": 34}]}}}' >one.json
 test_that 'a small dump is accepted' vkb-gendata -o a --wikipedia small.xml one.json
