@@ -130,6 +130,7 @@ for folder in /usr/bin /bin "$top"/bin; do
   ln -sf "$folder"/* bare
 done
 rm bare/valgrind bare/perf
+# shellcheck disable=SC2123 # it is to be the search path
 PATH=$PWD/bare
 test_that 'vkb-quickstart is accepted without valgrind' vkb-quickstart --keep-system --results bare-q --runs 2 cfg.json
 test_same 'vkb-needs: missing: valgrind' "$(grep valgrind .err)" 'valgrind is named once'
