@@ -118,6 +118,9 @@ run 2 fatal vkb-load --runs 1 -o fatal.jsonl --logs fatal-logs own/fatal.json
 run 2 wrong vkb-load --runs 1 -o wrong.jsonl own/wrong.json
 run 0 plan vkb-load --plan own/cfg.json
 run 2 hidden vkb-load --runs 1 -o hidden.jsonl out/plan
+# Another program may have written a record, with its secrets.
+sed "s/token=[*]*/token=$(plant reply)/" reply.jsonl >own/foreign.jsonl
+run 0 foreign vkb-pgpush -q --table foreign own/foreign.jsonl
 # shellcheck disable=SC2016 # for the inner sh
 run 0 option vkb-serve --config "requirepass=$(plant option)" \
   --config "user=bench on >$(plant option)" -- \
