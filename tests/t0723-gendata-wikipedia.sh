@@ -67,7 +67,7 @@ test_that 'the texts are those of the Python tool, with their markup' cmp want a
 test_match '^a template' want 'pages of all namespaces are articles'
 test_absent 'REDIRECT' want 'redirects are not'
 # Queries of the begins and ends of the words of that dump, by the rules of that tool: a
-# first row that begins with "term" is one, stop words and empty rows are none.
+# first row that begins with "term" is one, and stop words and empty rows are left out.
 mkdir terms
 {
   echo terminal

@@ -139,8 +139,8 @@ changetext_cell(struct str *s, const struct changetext *c, enum verdict v,
 void
 changetext_chance(struct str *s, double probability)
 {
-	str_printf(s, probability > .999 ? ">99.9%%" : "%.1f%%",
-	    100 * probability);
+	str_printf(
+	    s, probability > .999 ? ">99.9%%" : "%.1f%%", 100 * probability);
 }
 
 void

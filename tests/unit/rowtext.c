@@ -99,7 +99,8 @@ verdicts(void)
 	str_free(&s);
 }
 
-/* The reason of a row with these intervals of the ratio, and a margin of 2 %. */
+/* The reason of a row with these intervals of the ratio, and a margin of 2 %.
+ */
 static void
 reason(double lo90, double hi90, double lo95, double hi95, const char *want,
     const char *what)
@@ -130,13 +131,14 @@ reasons(void)
 	reason(.95, .9985, .94, .9995, margin,
 	    "a wide interval that holds the margin, but not 0");
 	reason(.9795, .9985, .978, 1.0005, margin,
-	    "an interval that holds the margin and 0, narrower than the margin");
+	    "an interval that holds the margin and 0, narrower than the "
+	    "margin");
 	reason(.95, 1.01, .94, 1.02, "runs vary by 5.0%",
 	    "with few runs the interval holds the margin and 0, and more help");
 	reason(.99, 1.01, .985, 1.015, "runs vary by 5.0%",
 	    "an interval within the margin does not lie on it");
-	reason(.94, .97, .93, .975, "runs vary by 5.0%",
-	    "nor does one beyond it");
+	reason(
+	    .94, .97, .93, .975, "runs vary by 5.0%", "nor does one beyond it");
 }
 
 static void
