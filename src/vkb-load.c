@@ -54,7 +54,7 @@ struct opts {
 	struct extserver *running; /* NULL before vkb-load connects */
 	struct profiles_opts profiles;
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
-	const char *again, *benchmark, *module, *logs, *hdr, *live;
+	const char *again, *reference, *benchmark, *module, *logs, *hdr, *live;
 	struct hosts hosts;
 	struct opt_list until;
 	struct quick quick;
@@ -111,6 +111,8 @@ static const struct opt option_table[] = {
 	.help = "measure the servers of these build records"},
     {0, "again", OPT_STR, AT(again), "FILE",
 	.help = "measure the server of these runs again, beside the others"},
+    {0, "reference", OPT_STR, AT(reference), "PATH|BUILD",
+	.help = "measure this server beside each, to store the ratio"},
     {0, "server", OPT_STR, AT(server), "PATH",
 	.help = "measure this server; default valkey-server"},
     {0, "label", OPT_STR, AT(label), "TEXT",
@@ -326,10 +328,11 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 	if (o->builds && (o->server || o->label))
 		return "'--builds' names the servers, '--server' and "
 		       "'--label' cannot be combined with it";
-	if (running && (o->builds || o->again || o->server || o->module))
-		return "'--builds', '--again', '--server' and '--module' "
-		       "cannot be combined with a running server, which "
-		       "vkb-load does not start";
+	if (running &&
+	    (o->builds || o->again || o->reference || o->server || o->module))
+		return "'--builds', '--again', '--reference', '--server' and "
+		       "'--module' cannot be combined with a running server, "
+		       "which vkb-load does not start";
 	if (running && o->quick.io_threads)
 		return "'--io-threads' cannot be combined with a running "
 		       "server, which has its own number";
@@ -391,6 +394,25 @@ check_output(const struct opts *o)
 				"runs to another file",
 		    name);
 	return 0;
+}
+
+/* Takes the reference of the option, or that of the cases, which is one. 0, or
+ * -1, error reported. */
+static int
+read_reference(const struct opts *o, const struct plan *p, struct builds *b)
+{
+	const char *name = o->reference, *own;
+
+	for (size_t i = 0; i < p->n && !o->reference; i++) {
+		own = json_str(json_path(p->cases[i], "client.reference"));
+		if (own && name && strcmp(own, name) != 0)
+			return err_fail("the cases have two references, '%s' "
+					"and '%s': choose one by '--reference'",
+			    name, own);
+		name = own ? own : name;
+	}
+	return name && !uses_running_server(o) ? builds_set_reference(b, name)
+					       : 0;
 }
 
 static int
@@ -562,7 +584,7 @@ run_session(struct opts *o, const struct plan *p)
 		o->session.seed = (uint64_t)o->seed;
 	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0)
 		return err_fail_sys("cannot get a random seed");
-	if (read_builds(o, &b) < 0)
+	if (read_builds(o, &b) < 0 || read_reference(o, p, &b) < 0)
 		goto out;
 	if (o->hosts.command) { /* its servers get the port of the option */
 		at = o->external.at;

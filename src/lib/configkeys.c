@@ -69,6 +69,7 @@ const struct config_key config_keys[] = {
     {"config", "max_lost", .rule = CONFIG_WHOLE, 0, BIG},
     {"config", "max_errors_percent", .rule = CONFIG_SECONDS, -1, 100},
     {"config", "placement", .rule = CONFIG_CHOICE, .inner = "auto|none"},
+    {"config", "reference", .rule = CONFIG_TEXT},
     {"config", "server_cpu_range", .rule = CONFIG_CPUS},
     {"config", "client_cpu_range", .rule = CONFIG_CPUS},
     {"config", "cpu_allocation", .rule = CONFIG_OBJECT,

@@ -20,6 +20,14 @@
 const struct metric metric_table[] = {
     {"rps", "req/s", METRIC_HIGHER, .02, 2,
 	.help = "requests answered per second", .gate = true},
+    {"rps_ratio", "x", METRIC_HIGHER, .02, 4,
+	.help = "requests per second, over those of the reference server in "
+		"the same block",
+	.instead_of = "rps"},
+    {"cpu_ratio", "x", METRIC_LOWER, .02, 4,
+	.help = "server_cpu_us_per_req, over that of the reference server in "
+		"the same block",
+	.instead_of = "server_cpu_us_per_req"},
     {"capacity_rps", "req/s", METRIC_HIGHER, .03, 2,
 	.help = "highest rate at which the limit of the latency holds",
 	.gate = true},
@@ -180,6 +188,23 @@ metric_find(const char *name)
 		if (strcmp(m->name, name) == 0)
 			return m;
 	return NULL;
+}
+
+const char *
+metric_base(const char *name)
+{
+	const struct metric *m = metric_find(name);
+
+	return m && m->instead_of ? m->instead_of : name;
+}
+
+bool
+metric_has_ratio(const char *name)
+{
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (m->instead_of && strcmp(m->instead_of, name) == 0)
+			return true;
+	return false;
 }
 
 bool

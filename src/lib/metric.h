@@ -24,8 +24,12 @@ struct metric {
 	bool closed;      /* judged by default where the load is closed */
 	bool exact;       /* without noise: no test, one value is enough; if the
 			   * runs of a side differ, their spread is judged */
-	double exact_margin; /* of counted runs that agree on each side it is
-			      * exact, with this margin; 0: it never is */
+	double exact_margin;    /* of counted runs that agree on each side it is
+				 * exact, with this margin; 0: it never is */
+	const char *instead_of; /* the metric of which it is the ratio to the
+				 * reference server: judged in place of it
+				 * between sessions with the same reference;
+				 * NULL: none */
 	bool grows; /* grows with the number of keys, which differs between
 		     * writing runs of a fixed duration */
 };
@@ -34,6 +38,13 @@ extern const struct metric metric_table[]; /* .name NULL ends it */
 
 /* Returns the row of the table, or NULL if the name is unknown. */
 const struct metric *metric_find(const char *name);
+
+/* Returns the metric of which it is the ratio to the reference server, or the
+ * name itself. */
+const char *metric_base(const char *name);
+
+/* Is the metric one that a ratio to the reference server stands in for? */
+bool metric_has_ratio(const char *name);
 
 /* Is the name one of a family, which the table lacks: cpuN_busy_percent, the
  * load of one CPU, or cmd_NAME_..., a server's counters of a command? */

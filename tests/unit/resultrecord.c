@@ -274,9 +274,53 @@ together(void)
 	json_free(v[1]);
 }
 
+static void
+beside_reference(void)
+{
+	struct json *run = parse("{\"config\":{},\"env\":{\"cpus\":2},"
+				 "\"metrics\":{\"rps\":30,"
+				 "\"server_cpu_us_per_req\":5,"
+				 "\"p50_latency_ms\":1}}");
+	struct json *reference =
+	    parse("{\"subject\":{\"server_version\":\"8\","
+		  "\"binary_sha256\":\"ab\",\"label\":\"r\"},"
+		  "\"metrics\":{\"rps\":20,\"server_cpu_us_per_req\":4,"
+		  "\"p50_latency_ms\":2}}");
+	struct json *facts = result_record_describe_reference(reference);
+	struct json *lost = json_dup(run), *rate = json_dup(run);
+
+	result_record_set_reference(run, facts, reference);
+	is_section(run, "metrics",
+	    "{\"rps\":30,\"server_cpu_us_per_req\":5,\"p50_latency_ms\":1,"
+	    "\"rps_ratio\":1.5,\"cpu_ratio\":1.25}",
+	    "a run has its ratios to the run of the reference");
+	is_section(run, "env",
+	    "{\"cpus\":2,\"reference_sha256\":\"ab\","
+	    "\"reference_version\":\"8\"}",
+	    "the environment of a run names the reference");
+	result_record_set_reference(lost, facts, NULL);
+	is_section(lost, "metrics",
+	    "{\"rps\":30,\"server_cpu_us_per_req\":5,\"p50_latency_ms\":1}",
+	    "a run without one of the reference has no ratios");
+	is_section(lost, "env",
+	    "{\"cpus\":2,\"reference_sha256\":\"ab\","
+	    "\"reference_version\":\"8\"}",
+	    "but names the reference of its session");
+	json_set_num(json_get(rate, "config"), "rate", 10);
+	result_record_set_reference(rate, facts, reference);
+	is_section(
+	    rate, "env", "{\"cpus\":2}", "a run with a rate has no reference");
+	json_free(run);
+	json_free(lost);
+	json_free(rate);
+	json_free(reference);
+	json_free(facts);
+}
+
 int
 main(void)
 {
+	beside_reference();
 	closed_loop();
 	copied();
 	open_loop();

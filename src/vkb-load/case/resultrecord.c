@@ -177,6 +177,40 @@ result_record_set(struct json *run, const struct engine_result *r,
 	json_set_str(run, "bound", watch_bound_name(cost->bound));
 }
 
+struct json *
+result_record_describe_reference(const struct json *run)
+{
+	const struct json *subject = json_get(run, "subject");
+	struct json *facts = json_object();
+
+	json_set_str(
+	    facts, "reference_sha256", json_get_str(subject, "binary_sha256"));
+	json_set_str(facts, "reference_version",
+	    json_get_str(subject, "server_version"));
+	return facts;
+}
+
+void
+result_record_set_reference(
+    struct json *run, const struct json *facts, const struct json *reference)
+{
+	struct json *metrics = json_get(run, "metrics");
+	const struct json *of = json_get(reference, "metrics");
+	double own, other;
+
+	if (!metric_is_closed(json_get(run, "config")))
+		return;
+	add_all(json_get(run, "env"), facts);
+	for (const struct metric *m = metric_table; m->name; m++) {
+		if (!m->instead_of)
+			continue;
+		own = json_get_num(metrics, m->instead_of, NAN);
+		other = json_get_num(of, m->instead_of, NAN);
+		if (own > 0 && other > 0)
+			json_set_num(metrics, m->name, own / other);
+	}
+}
+
 static bool
 is_listed(const char *const *list, const char *name)
 {

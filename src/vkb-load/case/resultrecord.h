@@ -17,6 +17,17 @@ struct watch_cost;
 void result_record_set(struct json *run, const struct engine_result *,
     const struct watch_cost *, bool part);
 
+/* Returns which server the reference is, by a run of it: what is repeated in
+ * 'env' of the runs beside it. Caller frees. */
+struct json *result_record_describe_reference(const struct json *run);
+
+/*
+ * Adds these facts to a run in a closed loop, and its ratios to the run of the
+ * reference in the same block; NULL: that failed.
+ */
+void result_record_set_reference(
+    struct json *run, const struct json *facts, const struct json *reference);
+
 /*
  * Copies what the first of n records of a run has in 'subject', 'run' and 'env'
  * to those that lack it, which an engine or a server added.

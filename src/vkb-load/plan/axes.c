@@ -324,5 +324,6 @@ axes_make_client(const struct plan_axes *x)
 	    json_dup(json_get(x->cfg, "max_errors_percent")));
 	if (json_get_bool(x->cfg, "count", false))
 		json_set_bool(c, "count", true);
+	json_set_str(c, "reference", json_get_str(x->cfg, "reference"));
 	return c;
 }

@@ -5,6 +5,7 @@
 #include "record.h"
 #include "str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,6 +117,44 @@ builds_single(struct builds *b, const char *path, const char *label)
 	append_build(b, rec);
 }
 
+/* Does the file hold records? A server program does not begin so. */
+static bool
+has_records(const char *file)
+{
+	FILE *f = fopen(file, "re");
+	int c = f ? fgetc(f) : EOF;
+
+	if (f)
+		fclose(f);
+	return c == '{';
+}
+
+int
+builds_set_reference(struct builds *b, const char *file)
+{
+	struct builds one = {0};
+	int rc = 0;
+
+	if (!has_records(file))
+		builds_single(&one, file, file);
+	else if (builds_read(&one, file) < 0)
+		rc = -1;
+	else if (one.n > 1)
+		rc = err_fail("'%s' has %zu builds: the reference is one of "
+			      "them, alone in a file",
+		    file, one.n);
+	if (rc == 0)
+		b->reference = one.v[--one.n];
+	builds_free(&one);
+	return rc;
+}
+
+const struct json *
+builds_get(const struct builds *b, size_t i)
+{
+	return i < b->n ? b->v[i] : b->reference;
+}
+
 int
 builds_module(struct builds *b, const char *file)
 {
@@ -137,5 +176,6 @@ builds_free(struct builds *b)
 {
 	for (size_t i = 0; i < b->n; i++)
 		json_free(b->v[i]);
+	json_free(b->reference);
 	free(b->v);
 }

@@ -13,6 +13,7 @@
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
 #include "vkb-load/case/peers.h"
+#include "vkb-load/case/resultrecord.h"
 #include "vkb-load/plan/builds.h"
 
 #include <stdio.h>
@@ -66,8 +67,8 @@ call_start_measure(
 {
 	const struct turn *t = x->v->turn;
 
-	measure_init(m, &x->r->context, cas, x->a->builds->v[t->build],
-	    t->index, t->block);
+	measure_init(
+	    m, &x->r->context, cas, x->handle.build, t->index, t->block);
 	for (size_t i = 0; i < m->roles.n; i++)
 		stopping_record(x->a->rule, m->roles.v[i].config,
 		    json_get(m->recs[i], "run"));
@@ -128,6 +129,49 @@ write_raw(struct call *x, struct measure *m)
 	return results_write(x->a->results, m->raw);
 }
 
+void
+call_note_reference(struct call *x, const struct measure *m)
+{
+	if (x->r->reference || !json_path(m->recs[0], "subject.binary_sha256"))
+		return;
+	x->r->reference = result_record_describe_reference(m->recs[0]);
+}
+
+/* Keeps the records of a run of the reference, or reports that it failed. */
+static void
+keep_beside(
+    struct call *x, const struct measure *m, const struct step *s, int rc)
+{
+	const char *why = m->error.len ? m->error.s : "it was interrupted";
+	struct json *recs = json_array();
+
+	call_note_reference(x, m);
+	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
+		json_push(recs, json_dup(m->recs[i]));
+	if (rc < 0) {
+		report_failure(x, s,
+		    mem_printf("run %zu of the reference failed: %.*s",
+			x->v->turn->index, (int)strcspn(why, "\n"), why));
+		x->v->failed++;
+	} else
+		*s->wanted = false;
+	if (!x->r->beside)
+		x->r->beside = json_object();
+	json_set(x->r->beside, s->cas->id, recs);
+}
+
+/* Relates a run to that of the reference beside it, if there is one. */
+static void
+relate_run(const struct call *x, struct measure *m, const struct step *s)
+{
+	const struct json *of = json_first(json_get(x->r->beside, s->cas->id));
+
+	for (size_t i = 0; i < m->roles.n && x->r->reference; i++) {
+		result_record_set_reference(m->recs[i], x->r->reference, of);
+		of = of ? json_next(of) : NULL;
+	}
+}
+
 int
 call_write_records(
     struct call *x, struct measure *m, const struct step *s, int rc)
@@ -137,7 +181,11 @@ call_write_records(
 
 	if (x->v->profile)
 		return write_profiles(x, m, s, rc);
-
+	if (x->v->reference) {
+		keep_beside(x, m, s, rc);
+		return 0;
+	}
+	relate_run(x, m, s);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
 		if (rc < 0)
@@ -242,7 +290,8 @@ call_run_step(struct call *x, const struct step *s, bool last)
 		measure_profile(&m);
 	else if (call_measures(s)) {
 		measure_start_at(&m);
-		measure_show(&m);
+		if (!x->v->reference)
+			measure_show(&m);
 	}
 	begin_parts(x, s);
 	rc = call_prepare_server(x, s, &m);
@@ -271,7 +320,7 @@ call_begin(struct call *x, struct case_runner *r, struct case_run *v, size_t n)
 	    .v = v,
 	    .together = n,
 	    .handle = {.context = &r->context,
-		.build = r->schedule->builds->v[v->turn->build]}};
+		.build = builds_get(r->schedule->builds, v->turn->build)}};
 	if (v->profile)
 		snprintf(
 		    r->context.run_name, sizeof r->context.run_name, "profile");

@@ -44,6 +44,9 @@ void call_end(struct call *);
  * write. */
 bool call_measures(const struct step *);
 
+/* Notes which server the reference is, from a measure of it. */
+void call_note_reference(struct call *, const struct measure *);
+
 /* Runs a step. Returns 0, or -1: stop. */
 int call_run_step(struct call *, const struct step *, bool last);
 

@@ -1,7 +1,9 @@
 #include "caserunner.h"
 #include "call.h"
 #include "err.h"
+#include "json.h"
 #include "mem.h"
+#include "record.h"
 #include "schedule.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/handle.h"
@@ -153,6 +155,31 @@ write_deaths(
 	return rc;
 }
 
+/* Returns the call of the reference among n, or NULL. */
+static struct call *
+find_reference(struct call *x, size_t n)
+{
+	return x[n - 1].v->reference ? &x[n - 1] : NULL;
+}
+
+/* The reference is lost: the runs beside it fail, each with the reason. */
+static void
+fail_beside(struct measure *m, size_t n, bool *died)
+{
+	const struct measure *of = &m[n - 1];
+	char *name = record_subject_name(json_get(of->build, "subject"));
+	const char *why = of->error.len ? of->error.s : err_last();
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		str_clear(&m[i].error);
+		measure_fail(&m[i],
+		    mem_printf("the reference '%s' failed: %.*s", name,
+			(int)strcspn(why, "\n"), why));
+		died[i] = true;
+	}
+	free(name);
+}
+
 /* Runs the k-th step of n calls, each on its server, in slices. */
 static int
 run_sliced_step(struct call *x, size_t n, size_t k, bool last)
@@ -162,6 +189,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	struct server_handle **handles = mem_array(n, sizeof *handles);
 	bool *died = mem_array(n, sizeof *died);
 	int *rcs = mem_array(n, sizeof *rcs), rc = 0;
+	struct call *reference = find_reference(x, n);
 	struct turn all = *x->v->turn;
 	const char *why;
 	size_t bad = n;
@@ -171,13 +199,18 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	for (size_t i = 0; i < n; i++) {
 		handles[i] = &x[i].handle;
 		call_start_measure(&x[i], &m[i], x[i].steps[k].cas);
-		measure_show(&m[i]);
+		if (!x[i].v->reference)
+			measure_show(&m[i]);
 		rcs[i] = call_prepare_server(&x[i], &x[i].steps[k], &m[i]);
 	}
 	measure_run_slices(m, handles, n, rcs);
+	if (reference)
+		call_note_reference(reference, &m[n - 1]);
 	for (size_t i = n; i-- > 0;) {
-		died[i] = !*r->context.stop && x[i].handle.server &&
-		    call_check_survival(&x[i], &x[i].steps[k], &m[i], last) < 0;
+		died[i] = x[i].handle.server ? !*r->context.stop &&
+			call_check_survival(
+			    &x[i], &x[i].steps[k], &m[i], last) < 0
+					     : &x[i] == reference;
 		/* The first that knows why: others only stopped with it. */
 		if ((rcs[i] < 0 || died[i]) && (bad == n || m[i].error.len))
 			bad = i;
@@ -187,18 +220,31 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	} else if (r->context.too_large) {
 		rc = refuse_slices(x, r->context.too_large);
 		r->context.too_large = NULL;
+	} else if (reference && died[n - 1]) {
+		rc = 1;
+		fail_beside(m, n, died);
+		if (write_deaths(x, m, n, k, died) < 0)
+			rc = -1;
 	} else if (bad < n) {
 		rc = 1;
 		why = m[bad].error.len ? m[bad].error.s : err_last();
-		err_say("%s: run %zu failed in slices: %.*s; %s measured alone",
+		err_say("%s: run %zu%s failed in slices: %.*s; %s measured "
+			"alone%s",
 		    x->steps[k].cas->id, x->v->turn->index,
+		    &x[bad] == reference ? " of the reference" : "",
 		    (int)strcspn(why, "\n"), why,
-		    died[bad] ? "the other builds are" : "each build is");
+		    died[bad] ? "the other builds are" : "each build is",
+		    reference ? ", without the reference" : "");
 		if (write_deaths(x, m, n, k, died) < 0)
 			rc = -1;
 	}
+	if (rc == 0 && reference)
+		rc = call_write_records(
+		    reference, &m[n - 1], &reference->steps[k], 0);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = call_write_records(&x[i], &m[i], &x[i].steps[k], 0);
+		if (&x[i] != reference)
+			rc =
+			    call_write_records(&x[i], &m[i], &x[i].steps[k], 0);
 	for (size_t i = 0; i < n; i++) {
 		r->context.order -= rc == 1 ? m[i].roles.n : 0;
 		measure_free(&m[i]);
@@ -274,7 +320,7 @@ case_runner_run_slices(struct case_runner *r, struct case_run *v, size_t n)
 	int rc;
 
 	for (size_t i = 0; i < n; i++)
-		call_begin(&x[i], r, &v[i], n);
+		call_begin(&x[i], r, &v[i], n - v[n - 1].reference);
 	why = explain_memory(x, n);
 	rc = why ? refuse_slices(x, why) : run_calls(x, n);
 	for (size_t i = 0; i < n; i++)

@@ -14,7 +14,10 @@ struct turn;
 struct case_runner {
 	struct case_context context;
 	struct schedule *schedule;
-	struct json *machine; /* env record still to be written; or NULL */
+	struct json *machine;   /* env record still to be written; or NULL */
+	struct json *reference; /* facts of it, once it was started; or NULL */
+	struct json *beside; /* ID: the records of its run on the reference, to
+			      * which the next runs are related; or NULL */
 
 	/* called before each run that is measured */
 	void (*announce)(void *arg, const struct turn *, size_t cas);
@@ -29,7 +32,8 @@ struct case_run {
 	bool *wanted; /* by place in the scene; cleared when a run succeeds, or
 		       * its server died in slices */
 	size_t failed;
-	bool profile; /* profile instead of measuring */
+	bool profile;   /* profile instead of measuring */
+	bool reference; /* keep its records as 'beside', write none */
 };
 
 /*
@@ -48,7 +52,8 @@ bool case_runner_can_slice(const struct schedule *, const struct turn *);
  * loaded in slices. case_runner_can_slice must be true for them. If a case
  * fails on one of them, which may be the fault of another, nothing of it is
  * written but the failed runs of servers that died, and 1 returned: what is
- * still wanted has to be run alone.
+ * still wanted has to be run alone. If one of them is the reference, it is the
+ * last; if its server died, all runs have failed.
  */
 int case_runner_run_slices(struct case_runner *, struct case_run *, size_t n);
 

@@ -52,7 +52,9 @@ progress_estimate(
 
 	if (p->took[cas] > 0 || load < 0)
 		return p->took[cas] > 0 ? p->took[cas] : -1;
-	return load + (p->timed ? p->beside / (double)p->timed : SERVER_S);
+	if (p->timed)
+		return load + p->beside / (double)p->timed;
+	return (1 + p->reference) * (load + SERVER_S);
 }
 
 /* Writes ", 2 min 10 s left", or nothing if that is not known. */

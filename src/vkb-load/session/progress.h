@@ -23,8 +23,9 @@ struct progress {
 	double *took;  /* seconds of the last run of each case; 0: unknown */
 	double beside; /* seconds of the runs so far beside load and warm-up */
 	size_t timed;  /* number of these runs */
-	bool most;     /* total and left_s are upper limits */
-	double left_s; /* from this run on; < 0: unknown */
+	double reference; /* runs of the reference for each run */
+	bool most;        /* total and left_s are upper limits */
+	double left_s;    /* from this run on; < 0: unknown */
 	const char *name;
 	int64_t started; /* ns of clock_ns */
 };

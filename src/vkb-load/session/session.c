@@ -378,6 +378,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	brief = make_brief_env(json_get(machine, "env"));
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
+	if (builds->reference)
+		a->progress.reference = 1 / (double)builds->n;
 	if (pinning_choose(a,
 		&(struct pinning_how){.none = o->no_pin || o->no_lock ||
 			placement_is_off() || o->peers,
@@ -424,6 +426,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		progress_report_stop(&a->progress, a->finished, how);
 		free(how);
 	}
+	json_free(s.runner.reference);
 	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:

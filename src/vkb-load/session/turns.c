@@ -1,9 +1,12 @@
 #include "turns.h"
 #include "caserunner.h"
 #include "err.h"
+#include "json.h"
 #include "mem.h"
+#include "metric.h"
 #include "schedule.h"
 #include "stopping.h"
+#include "vkb-load/plan/builds.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -68,13 +71,70 @@ run_alone(struct turns *s, struct case_run *v)
 	return k;
 }
 
+/* Has a case of the scene ratios? */
+static bool
+has_closed_loop(const struct schedule *a, const struct scene *scene)
+{
+	for (size_t c = 0; c < scene->n; c++)
+		if (metric_is_closed(
+			json_get(a->cases[scene->v[c]].record, "config")))
+			return true;
+	return false;
+}
+
+/* Makes what is to be run on the reference beside n turns of a scene. Returns
+ * whether that is anything: only closed loops have ratios. */
+static bool
+begin_reference(const struct turns *s, const struct case_run *v, size_t n,
+    struct turn *turn, struct case_run *reference)
+{
+	const struct schedule *a = s->schedule;
+	const struct scene *scene;
+
+	json_free(s->runner->beside);
+	s->runner->beside = NULL;
+	if (!n || !a->builds->reference)
+		return false;
+	*turn = *v->turn;
+	turn->build = a->builds->n;
+	scene = &a->scenes.v[turn->scene];
+	if (!has_closed_loop(a, scene))
+		return false;
+	*reference = (struct case_run){.turn = turn,
+	    .wanted = mem_array(scene->n + 1, sizeof(bool)),
+	    .reference = true};
+	for (size_t c = 0; c < scene->n; c++)
+		for (size_t i = 0; i < n; i++)
+			reference->wanted[c] |= v[i].wanted[c];
+	return true;
+}
+
+/* Measures the reference, then one build beside it. */
+static int
+run_beside_reference(struct turns *s, struct case_run *v)
+{
+	struct case_run reference;
+	struct turn turn;
+	int k = 0;
+
+	if (begin_reference(s, v, 1, &turn, &reference)) {
+		k = case_runner_run(s->runner, &reference);
+		s->failed += reference.failed;
+		free(reference.wanted);
+	}
+	return k < 0 ? -1 : run_alone(s, v);
+}
+
 /* Runs n turns of a scene: one, or those of several builds in slices. */
 static int
 run_together(struct turns *s, size_t first, size_t n)
 {
-	struct case_run *v = mem_array(n, sizeof *v);
-	struct turn *alone = mem_array(n, sizeof *alone);
-	size_t kept = 0, cas;
+	struct case_run *v = mem_array(n + 1, sizeof *v);
+	struct turn *alone = mem_array(n + 1, sizeof *alone);
+	bool reference,
+	    together =
+		case_runner_can_slice(s->schedule, &s->schedule->turns[first]);
+	size_t kept = 0, all, cas;
 	int k = 1;
 
 	s->at = first;
@@ -83,18 +143,28 @@ run_together(struct turns *s, size_t first, size_t n)
 			kept++;
 		else
 			free(v[kept].wanted);
-	if (kept > 1)
-		k = case_runner_run_slices(s->runner, v, kept);
+	reference = begin_reference(s, v, kept, &alone[n], &v[kept]);
+	all = kept + reference;
+	together = together && all > 1;
+	if (together)
+		k = case_runner_run_slices(s->runner, v, all);
+	if (reference) {
+		s->failed += v[kept].failed;
+		free(v[kept].wanted);
+	}
 	cas = s->schedule->scenes.v[s->schedule->turns[first].scene].v[0];
 	for (size_t i = 0; i < kept; i++)
 		s->failed += v[i].failed;
 	for (size_t i = 0; i < kept && k == 1; i++) {
-		/* Without a block it is not paired with runs in slices. */
+		/* Without a block it is not paired with runs in slices, nor
+		 * compared with the reference. */
+		bool lost = together && !s->schedule->too_large[cas];
+
 		alone[i] = *v[i].turn;
-		if (kept > 1 && !s->schedule->too_large[cas])
+		if (lost)
 			alone[i].block = 0;
 		v[i].turn = &alone[i];
-		if (run_alone(s, &v[i]) < 0)
+		if ((lost ? run_alone : run_beside_reference)(s, &v[i]) < 0)
 			k = -1;
 	}
 	for (size_t i = 0; i < kept; i++)
@@ -123,11 +193,16 @@ int
 turns_run(struct turns *s)
 {
 	size_t n;
+	int rc = 0;
 
 	for (size_t i = 0; i < s->schedule->nturns; i += n) {
 		n = count_together(s, i);
-		if (*s->runner->context.stop || run_together(s, i, n) < 0)
-			return -1;
+		if (*s->runner->context.stop || run_together(s, i, n) < 0) {
+			rc = -1;
+			break;
+		}
 	}
-	return 0;
+	json_free(s->runner->beside);
+	s->runner->beside = NULL;
+	return rc;
 }

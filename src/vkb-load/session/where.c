@@ -150,12 +150,15 @@ where_name_server(
 	char *name = record_subject_name(json_get(build, "subject"));
 	size_t i = 0;
 
-	while (i + 1 < b->n && b->v[i] != build)
+	while (i < b->n && b->v[i] != build)
 		i++;
 	if (!x->done[i])
 		err_say("measures %s%s%s, version %s, started for this",
-		    b->n > 1 ? name : "", b->n > 1 ? ": " : "",
-		    path ? path : "a server", version ? version : "unknown");
+		    i == b->n      ? "the reference"
+			: b->n > 1 ? name
+				   : "",
+		    i == b->n || b->n > 1 ? ": " : "", path ? path : "a server",
+		    version ? version : "unknown");
 	x->done[i] = true;
 	free(name);
 }
