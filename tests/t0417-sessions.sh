@@ -102,6 +102,42 @@ test_same null "$(jq -c 'select(.metric).rest' deltas | sort -u)" \
 test_same true "$(jq -s 'map(select(.metric)) | length == 2 and
   all(.ci95[1] / .ci95[0] > 1.2)' deltas)" 'their intervals allow for the session'
 
+# --- a reference that was measured beside each run
+
+# beside HASH HASH: gives the runs of each side the ratios to a reference; the session of
+# "new" has half of the speed
+beside() {
+  report base:a,new:b -.7 | jq -c --arg base "$1" --arg new "$2" '
+    .metrics.rps_ratio = .metrics.rps / (1e5 * (if .subject.label == "new" then -.7 | exp else 1 end)) |
+    .env.reference_version = "8.0.1" |
+    .env.reference_sha256 = (if .subject.label == "new" then $new else $base end)' >runs
+}
+beside 0123456789abcdef 0123456789abcdef
+test_status 1 'a session at half of the speed, with ratios to one reference' judge
+test_same 'C3 regression' "$(rows .metric | sed -n 's/ rps_ratio$//p' | grep -v equivalent)" \
+  'only the case whose ratio changed is a regression'
+test_empty "$(jq -r 'select(.class == "gate" and .metric == "rps") | .config.command' deltas)" \
+  'throughput itself is not judged'
+test_match 'Throughput and CPU per request are compared as ratios to the reference server, version 8\.0\.1 \(SHA-256 0123456789ab\)\.' \
+  text 'a sentence names the reference'
+test_match 'allowing 1\.5% between sessions \(ratios to a reference\)' text \
+  'sessions of ratios are assumed to differ by less'
+vkb-compare --baseline base runs >brief
+test_match '^Throughput and CPU per request are compared as ratios to the reference server,$' brief \
+  'the brief report has the sentence, too'
+beside 0123456789abcdef fedcba9876543210
+judge >/dev/null
+test_same rps "$(jq -r 'select(.metric).metric' deltas | sort -u)" \
+  'ratios to different references are not compared'
+test_match '^warning: the baseline was measured beside a reference server of version 8\.0\.1 \(SHA-256 0123456789ab\), the contender beside one of version 8\.0\.1 \(SHA-256 fedcba987654\): ratios to them are not compared$' \
+  text 'a warning says so'
+test_absent 'environment differs: reference' text 'it is said once'
+jq -c '.run.session = "s"' runs >same && mv same runs
+judge >/dev/null
+test_same rps "$(jq -r 'select(.metric).metric' deltas | sort -u)" \
+  'within one session throughput itself is compared'
+test_absent 'reference' text 'and there is no word of a reference'
+
 report base:a,base:b,base:c,base:d,base:e,new:f -.05 >runs
 test_status 1 'a baseline with five sessions' judge
 test_same '[5,1] null' "$(jq -r 'select(.type == "comparison") | "\(.sessions | tojson) \(.session_sd)"' deltas)" \

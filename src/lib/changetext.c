@@ -17,7 +17,8 @@ changetext_values(const struct changetext *c, double v[2])
 static bool
 is_speed(const char *metric)
 {
-	return strcmp(metric, "rps") == 0 || str_ends(metric, "_per_s");
+	return strcmp(metric_base(metric), "rps") == 0 ||
+	    str_ends(metric, "_per_s");
 }
 
 const char *
@@ -151,6 +152,7 @@ changetext_metric(struct str *s, const char *name)
 	} known[] = {{"rps", "throughput"}, {"capacity_rps", "capacity"},
 	    {"p999_latency_ms", "p99.9"},
 	    {"server_cpu_us_per_req", "CPU per request"},
+	    {"rps_ratio", "throughput ratio"}, {"cpu_ratio", "CPU ratio"},
 	    {"server_cycles_per_req", "cycles per request"},
 	    {"server_instructions_per_req", "instructions per request"},
 	    {"syscalls_per_req", "system calls per request"}};

@@ -17,6 +17,9 @@ struct sessions;
 #define SESSIONS_SD_MEMORY \
 	.002 /* of metrics that grow with the number of keys */
 
+#define SESSIONS_SD_RATIO \
+	.015 /* of ratios to a reference server, measured in the same block */
+
 enum { SESSIONS_DF = 3 };
 
 #define SESSIONS_UNKNOWN UINT32_MAX /* a run that names no session */

@@ -456,6 +456,8 @@ brief_write(struct str *s, const struct report *r, size_t which)
 		str_add(&t, c->common);
 	brief_add_runs(&t, &b);
 	write_line(s, "all cases: ", &t, width);
+	reference_describe(&t, c);
+	write_line(s, "", &t, width);
 	brief_add_summary(&t, &b);
 	write_line(s, "", &t, width);
 	report_outlook(&t, c);

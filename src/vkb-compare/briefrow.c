@@ -225,7 +225,7 @@ brief_write_change(struct str *s, const struct row *r)
 			str_printf(s, ": %s", together_explain(r));
 		return;
 	}
-	if (strcmp(r->name, "rps") != 0) {
+	if (strcmp(metric_base(r->name), "rps") != 0) {
 		changetext_metric(s, r->name);
 		str_addc(s, ' ');
 	}

@@ -191,9 +191,12 @@ add_entry(struct calibration *c, const struct series_case *k, const char *name,
 	struct sample runs;
 
 	e->kase.config = k->config;
-	e->pair = (struct pairing){.side = {&e->kase}, .name = {mem_str(name)}};
+	e->pair = (struct pairing){.side = {&e->kase},
+	    .name = {mem_str(name)},
+	    .reference = REFERENCE_ANY};
 	e->row = (struct row){.pair = &e->pair, .name = mem_str(metric)};
-	if (!rules_apply(r, &e->row)) {
+	if (!rules_apply(r, &e->row) ||
+	    (e->row.metric.instead_of && c->series->mixed)) {
 		free_entry(e);
 		return;
 	}
@@ -223,6 +226,9 @@ calibrate(
 	c->series = s;
 	c->runs = runs;
 	configs = mem_array(s->n + 1, sizeof *configs);
+	if (s->mixed)
+		err_say("the runs were measured beside several reference "
+			"servers: ratios to them are not calibrated");
 	for (size_t i = 0; i < s->n; i++)
 		configs[i] = s->cases[i].config;
 	names = casename_new(configs, s->n);

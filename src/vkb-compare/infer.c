@@ -169,16 +169,16 @@ static void
 set_prior(struct group *g, const struct comparison *c, const struct rules *r)
 {
 	const struct row *first = g->rows[0];
-	bool grows = first->metric.grows;
 	struct moderate known = {NAN, 0};
 
 	if (r->history)
 		known = history_sessions(
 		    r->history, first->name, first->pair->side[0]);
 	g->from = "default";
-	g->prior = (struct model_prior){grows ? SESSIONS_SD_MEMORY
-		: is_virtual(c)               ? SESSIONS_SD_VIRTUAL
-					      : SESSIONS_SD,
+	g->prior = (struct model_prior){first->metric.grows ? SESSIONS_SD_MEMORY
+		: first->metric.instead_of                  ? SESSIONS_SD_RATIO
+		: is_virtual(c) ? SESSIONS_SD_VIRTUAL
+				: SESSIONS_SD,
 	    SESSIONS_SD, SESSIONS_DF, 0};
 	if (known.df > 0) {
 		g->from = "history";

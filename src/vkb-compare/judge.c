@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "part.h"
 #include "record.h"
+#include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -223,6 +224,9 @@ compare_environments(struct comparison *c, const struct pairing *p)
 	for (const struct json *j = json_first(env[0]); j; j = json_next(j)) {
 		const struct json *k = json_get(env[1], json_key(j));
 
+		/* Of the reference there is a sentence. */
+		if (str_starts(json_key(j), "reference_"))
+			continue;
 		if (k && !json_get(varied[0], json_key(j)) &&
 		    !json_get(varied[1], json_key(j)) && !json_equal(j, k))
 			add_difference(
@@ -233,7 +237,8 @@ compare_environments(struct comparison *c, const struct pairing *p)
 	for (size_t s = 0; s < 2; s++)
 		for (const struct json *j = json_first(varied[s]); j;
 		     j = json_next(j))
-			if (!s || !json_get(varied[0], json_key(j)))
+			if ((!s || !json_get(varied[0], json_key(j))) &&
+			    !str_starts(json_key(j), "reference_"))
 				add_difference(c, json_key(j),
 				    describe_env(
 					env[0], varied[0], json_key(j)),
@@ -303,6 +308,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 			continue;
 		c->matched++;
 		busy_measure(p);
+		p->reference = reference_compare(p);
 		before = c->nrows;
 		judge_metrics(c, p, r);
 		mark_primary(c, p, before);

@@ -5,6 +5,7 @@
 #include "sessions.h"
 #include "str.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -93,6 +94,7 @@ report_sessions(struct str *s, double sd, const char *from)
 		str_printf(s, "allowing %.3g%% between sessions (%s)", 100 * sd,
 		    sd == SESSIONS_SD_VIRTUAL      ? "virtual machine"
 			: sd == SESSIONS_SD_MEMORY ? "memory"
+			: sd == SESSIONS_SD_RATIO  ? "ratios to a reference"
 						   : "bare metal");
 	else
 		str_printf(s, "which differ by %.3g%% according to the %s",
@@ -129,6 +131,7 @@ void
 report_method(struct str *s, const struct comparison *c, const struct rules *r)
 {
 	size_t rows = c->waived, held = 0;
+	struct str t = {0};
 
 	for (size_t i = 0; i < VERDICTS; i++)
 		rows += c->count[i];
@@ -152,6 +155,10 @@ report_method(struct str *s, const struct comparison *c, const struct rules *r)
 		str_add(s,
 		    " Not interleaved: each side of a session counts as one "
 		    "of its own.");
+	reference_describe(&t, c);
+	if (t.len)
+		str_printf(s, " %c%s", toupper((unsigned char)*t.s), t.s + 1);
+	str_free(&t);
 	write_margins(s, c);
 	for (size_t i = 0; i < c->ncanaries; i++)
 		held += c->canaries[i].ok;

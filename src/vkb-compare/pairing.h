@@ -9,6 +9,8 @@
 #include <stddef.h>
 
 #include "cases.h"
+#include "reference.h"
+
 struct pairing {
 	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
 	char *note;                 /* keys that only one side has, or NULL */
@@ -20,7 +22,8 @@ struct pairing {
 			  * NULL */
 	char *syscalls;  /* those that changed, or NULL */
 	char *together;  /* what its count and time say (together.h), or NULL */
-	double busy[2];  /* percent of other programs; set by busy.c */
+	enum reference_state reference; /* set by reference.c */
+	double busy[2]; /* percent of other programs; set by busy.c */
 };
 
 /* In the order of the baseline's cases; caller frees with pairing_free. */

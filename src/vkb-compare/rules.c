@@ -126,6 +126,10 @@ rules_apply(const struct rules *r, struct row *row)
 	set_exactness(row);
 	if (row->metric.closed)
 		row->metric.gate = metric_is_closed(k->config);
+	if (row->metric.instead_of)
+		row->metric.gate = p->reference >= REFERENCE_SAME;
+	else if (p->reference == REFERENCE_SAME && metric_has_ratio(row->name))
+		row->metric.gate = false;
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
 	policy_find_answer(r->policy, k->config, p->name[0], p->old_name,
@@ -152,7 +156,8 @@ rules_apply(const struct rules *r, struct row *row)
 	if (row->builds_differ && a.gate != 1)
 		row->gate = false;
 	row->primary = a.primary && row->gate;
-	return shown;
+	return shown &&
+	    !(row->metric.instead_of && p->reference == REFERENCE_OTHER);
 }
 
 bool

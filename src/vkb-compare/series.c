@@ -62,12 +62,16 @@ intern_session(struct series *s, const struct json *run)
 static void
 add_run(struct series *s, struct json *rec, size_t at)
 {
+	const struct json *reference = json_path(rec, "env.reference_sha256");
 	const struct json *run = json_get(rec, "run");
 	struct series_case *c;
 
 	if (!json_get(rec, "metrics") ||
 	    strcmp(json_get_str(rec, "status"), "ok") != 0)
 		return;
+	if (reference && !s->reference)
+		s->reference = json_dup(reference);
+	s->mixed |= reference && !json_equal(reference, s->reference);
 	c = intern_case(s, json_get(rec, "config"));
 	c->runs = mem_grow(c->runs, c->n, &c->cap, sizeof *c->runs);
 	c->runs[c->n++] = (struct series_run){.session = intern_session(s, run),
@@ -181,6 +185,7 @@ series_free(struct series *s)
 	}
 	for (size_t i = 0; i < s->nsessions; i++)
 		free(s->sessions[i].started);
+	json_free(s->reference);
 	free(s->cases);
 	free(s->sessions);
 	caseset_free(s->configs);

@@ -25,6 +25,8 @@ struct series {
 	struct intern *names; /* of sessions */
 	struct session *sessions;
 	size_t nsessions, sessions_cap;
+	struct json *reference; /* hash of that of a run; NULL: it has none */
+	bool mixed;             /* not all that have one have the same */
 };
 
 /*

@@ -36,13 +36,15 @@ static bool
 is_time(const struct row *r)
 {
 	return !r->common &&
-	    strcmp(r->name, metric_primary(r->pair->side[0]->config)) == 0;
+	    strcmp(metric_base(r->name),
+		metric_primary(r->pair->side[0]->config)) == 0;
 }
 
 static bool
 is_cpu(const struct row *r)
 {
-	return !r->common && strcmp(r->name, "server_cpu_us_per_req") == 0;
+	return !r->common &&
+	    strcmp(metric_base(r->name), "server_cpu_us_per_req") == 0;
 }
 
 bool
@@ -85,7 +87,8 @@ find_direction(const struct row *r)
 	case VERDICT_INSUFFICIENT:
 		return TOO_FEW;
 	default:
-		return rose == str_ends(r->name, "rps") ? BETTER : WORSE;
+		return rose == str_ends(metric_base(r->name), "rps") ? BETTER
+								     : WORSE;
 	}
 }
 
@@ -180,7 +183,8 @@ static void
 add_time(struct str *s, const struct row *r)
 {
 	const struct verdict_facts *f = get_facts(r);
-	bool rps = strcmp(r->name, "rps") == 0, rose = f->ratio > 1;
+	bool rps = strcmp(metric_base(r->name), "rps") == 0,
+	     rose = f->ratio > 1;
 	double lo = 100 * (rose ? f->lo95 - 1 : 1 - f->hi95);
 	double hi = 100 * (rose ? f->hi95 - 1 : 1 - f->lo95);
 

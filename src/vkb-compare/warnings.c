@@ -232,6 +232,17 @@ warn_busy(struct warnings *w, const struct comparison *c)
 			percent[0], percent[1], n, num_plural(n)));
 }
 
+static void
+warn_references(struct warnings *w, const struct comparison *c)
+{
+	struct str s = {0};
+
+	reference_warn(&s, c);
+	if (s.len)
+		add_warning(w, REPORT_ENV, str_take(&s));
+	str_free(&s);
+}
+
 /* Returns the median of the shares of the rate that a side reached. */
 static double
 find_achieved(const struct kase *k)
@@ -336,6 +347,7 @@ warnings_new(struct warnings *w, const struct comparison *c)
 	warn_differences(w, c);
 	warn_builds(w, c);
 	warn_busy(w, c);
+	warn_references(w, c);
 	warn_unreached(w, c);
 	warn_lost_cases(w, c);
 	for (size_t i = 0; i < c->one_sided_count; i++) {

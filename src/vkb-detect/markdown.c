@@ -35,7 +35,7 @@ write_markdown_cell(struct str *s, struct str *one)
 static bool
 is_throughput(const struct finding *f)
 {
-	return str_ends(f->metric.name, "rps");
+	return str_ends(metric_base(f->metric.name), "rps");
 }
 
 static void

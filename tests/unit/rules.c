@@ -6,6 +6,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "vkb-compare/part.h"
 
 #include <stdlib.h>
@@ -58,6 +59,54 @@ end(struct world *w)
 		json_free((struct json *)(size_t)w->kases[j].config);
 		json_free(w->parts[j].rest);
 	}
+}
+
+static void
+references(void)
+{
+	static const struct {
+		const char *metric, *policy;
+		enum reference_state state;
+		bool shown, gate;
+	} cases[] = {{"rps", "", REFERENCE_NONE, true, true},
+	    {"rps_ratio", "", REFERENCE_NONE, false, false},
+	    {"server_cpu_us_per_req", "", REFERENCE_NONE, true, true},
+	    {"cpu_ratio", "", REFERENCE_NONE, false, false},
+	    {"rps", "", REFERENCE_SAME, false, false},
+	    {"rps_ratio", "", REFERENCE_SAME, true, true},
+	    {"server_cpu_us_per_req", "", REFERENCE_SAME, false, false},
+	    {"cpu_ratio", "", REFERENCE_SAME, true, true},
+	    {"p99_latency_ms", "", REFERENCE_SAME, true, true},
+	    {"rps", "{\"metric\":\"rps\",\"class\":\"gate\"}", REFERENCE_SAME,
+		true, true},
+	    {"rps", "", REFERENCE_OTHER, true, true},
+	    {"rps_ratio", "{\"metric\":\"*\",\"class\":\"gate\"}",
+		REFERENCE_OTHER, false, true},
+	    {"rps", "", REFERENCE_ANY, true, true},
+	    {"rps_ratio", "", REFERENCE_ANY, true, true}};
+	struct world w;
+
+	begin(&w, "{\"command\":\"SET\"}", "{\"n\":1}", "{\"n\":1}");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *text = mem_printf("{\"rules\":[%s]}", cases[i].policy);
+		struct policy *policy = policy_new(parse(text), "f");
+		const struct rules rules = {.policy = policy};
+		struct row r = {
+		    .pair = &w.pair, .name = (char *)(size_t)cases[i].metric};
+
+		w.pair.reference = cases[i].state;
+		tap_ok(rules_apply(&rules, &r) == cases[i].shown,
+		    "%s %s in state %d", cases[i].metric,
+		    cases[i].shown ? "is shown" : "is not shown",
+		    (int)cases[i].state);
+		tap_ok(r.gate == cases[i].gate, "%s %s in state %d",
+		    cases[i].metric,
+		    cases[i].gate ? "is judged" : "is not judged",
+		    (int)cases[i].state);
+		policy_free(policy);
+		free(text);
+	}
+	end(&w);
 }
 
 static void
@@ -438,6 +487,7 @@ waived(void)
 int
 main(void)
 {
+	references();
 	margins();
 	classes();
 	exactness();

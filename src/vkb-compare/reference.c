@@ -1,0 +1,135 @@
+#include "reference.h"
+#include "json.h"
+#include "judge.h"
+#include "mem.h"
+#include "metric.h"
+#include "part.h"
+#include "sample.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHOWN 12 /* digits of a hash */
+
+/* Has the case a ratio to a reference? */
+static bool
+has_ratio(const struct kase *k)
+{
+	for (const struct metric *m = metric_table; m->name; m++)
+		for (size_t i = 0; m->instead_of && i < k->nparts; i++)
+			if (part_metric(&k->parts[i], m->name))
+				return true;
+	return false;
+}
+
+/* Have the sides runs of one session? */
+static bool
+share_session(const struct pairing *p)
+{
+	const char *name = metric_primary(p->side[0]->config);
+	struct sample a = sample_metric(p->side[0], name);
+	struct sample b = sample_metric(p->side[1], name);
+	bool shared = false;
+
+	for (size_t i = 0; i < a.n && !shared; i++)
+		for (size_t k = 0; k < b.n && !shared; k++)
+			shared = a.rounds[i].session && b.rounds[k].session &&
+			    strcmp(a.rounds[i].session, b.rounds[k].session) ==
+				0;
+	sample_free(&a);
+	sample_free(&b);
+	return shared;
+}
+
+/* Returns a fact of the reference of a side, or NULL if it is not known or not
+ * one. Caller frees. */
+static char *
+get_fact(const struct kase *k, const char *key)
+{
+	struct json *env = json_object(), *varied = json_object();
+	char *fact = NULL;
+
+	cases_env(k, env, varied);
+	if (!json_get(varied, key) && json_get_str(env, key))
+		fact = mem_str(json_get_str(env, key));
+	json_free(env);
+	json_free(varied);
+	return fact;
+}
+
+enum reference_state
+reference_compare(const struct pairing *p)
+{
+	char *hash[2];
+	bool same;
+
+	if (!has_ratio(p->side[0]) || !has_ratio(p->side[1]) ||
+	    share_session(p))
+		return REFERENCE_NONE;
+	for (size_t j = 0; j < 2; j++)
+		hash[j] = get_fact(p->side[j], "reference_sha256");
+	same = hash[0] && hash[1] && strcmp(hash[0], hash[1]) == 0;
+	free(hash[0]);
+	free(hash[1]);
+	return same ? REFERENCE_SAME : REFERENCE_OTHER;
+}
+
+/* Writes "version 8.0.1 (SHA-256 57b96a22bc4b)". */
+static void
+write_reference(struct str *s, const struct kase *k)
+{
+	char *version = get_fact(k, "reference_version");
+	char *hash = get_fact(k, "reference_sha256");
+
+	if (hash) {
+		str_add(s, "version ");
+		str_visible(s, version ? version : "unknown");
+		str_add(s, " (SHA-256 ");
+		hash[strnlen(hash, SHOWN)] = '\0';
+		str_visible(s, hash);
+		str_addc(s, ')');
+	} else
+		str_add(s, "a version that is not the same in all runs");
+	free(version);
+	free(hash);
+}
+
+/* Returns the first case in this state, or NULL. */
+static const struct pairing *
+find_state(const struct comparison *c, enum reference_state state)
+{
+	for (size_t i = 0; i < c->npairs; i++)
+		if (c->pairs[i].reference == state)
+			return &c->pairs[i];
+	return NULL;
+}
+
+void
+reference_describe(struct str *s, const struct comparison *c)
+{
+	const struct pairing *p = find_state(c, REFERENCE_SAME);
+
+	if (!p)
+		return;
+	str_add(s,
+	    "throughput and CPU per request are compared as ratios to the "
+	    "reference server, ");
+	write_reference(s, p->side[0]);
+	str_addc(s, '.');
+}
+
+void
+reference_warn(struct str *s, const struct comparison *c)
+{
+	const struct pairing *p = find_state(c, REFERENCE_OTHER);
+
+	if (!p)
+		return;
+	str_add(s, "the baseline was measured beside a reference server of ");
+	write_reference(s, p->side[0]);
+	str_add(s, ", the contender beside one of ");
+	write_reference(s, p->side[1]);
+	str_add(s, ": ratios to them are not compared");
+}
