@@ -99,6 +99,8 @@ judge_sheet(struct finding *const *v, size_t n, double sd)
 
 	if (v[0]->metric.grows)
 		prior.session_sd = prior.case_sd = SESSIONS_SD_MEMORY;
+	if (v[0]->metric.instead_of)
+		prior.session_sd = prior.case_sd = SESSIONS_SD_RATIO;
 	for (size_t i = 0; i < n; i++)
 		fill_row(s, i, v[i]);
 	rows = sheet_rows(s);

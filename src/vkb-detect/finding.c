@@ -94,6 +94,11 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	*exact = a.exact == 1 || f->metric.exact;
 	if (f->metric.closed)
 		f->metric.gate = metric_is_closed(s->config);
+	/* Runs beside a reference are judged by their ratios to it. */
+	if (metric_has_ratio(s->metric) && s->kase->beside && !s->kase->alone)
+		f->metric.gate = false;
+	if (f->metric.instead_of)
+		f->metric.gate = true;
 	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
 	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
 		f->gate = false;
@@ -391,7 +396,7 @@ judge_series(struct findings *all, const struct branch *b, struct judged *v,
 		has = compare_newest(
 		    all, b, &j->frame, &j->v, j->exact, r->latest);
 		newest |= has > 0;
-		missing += has < 0;
+		missing += has < 0 && !j->frame.metric.instead_of;
 	}
 	if (!newest)
 		all->absent += missing;

@@ -2,6 +2,7 @@
 #include "branch.h"
 #include "casename.h"
 #include "caseset.h"
+#include "intern.h"
 #include "machines.h"
 #include "mem.h"
 #include "reading.h"
@@ -42,6 +43,17 @@ find_machines(const struct branch *h, const struct reading_case *k)
 	return has;
 }
 
+/* Returns the metric of a column, without the reference. */
+static const char *
+get_metric(const struct reading *in, const char *column)
+{
+	size_t n = strcspn(column, "\n");
+
+	return column[n]
+	    ? intern_text(in->names, intern_idn(in->names, column, n))
+	    : column;
+}
+
 /* Adds a series for each metric and machine of a case. */
 static void
 add_series(struct branch *h, const struct reading_case *k, size_t *cap)
@@ -60,8 +72,8 @@ add_series(struct branch *h, const struct reading_case *k, size_t *cap)
 				continue;
 			h->series = mem_grow(
 			    h->series, h->nseries, cap, sizeof *h->series);
-			h->series[h->nseries++] = (struct series){
-			    k, k->config, r[i].text, r[i].was, j};
+			h->series[h->nseries++] = (struct series){k, k->config,
+			    get_metric(h->reading, r[i].text), r[i].was, j};
 		}
 	free(has);
 	free(r);

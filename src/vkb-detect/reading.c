@@ -76,6 +76,7 @@ reading_free(struct reading *in)
 	machines_free(in->machines);
 	free(in->kinds);
 	free(in->set);
+	free(in->references);
 	scratch_free(in->scratch);
 	ancestry_free(in->ancestry);
 	free(in);
@@ -266,10 +267,59 @@ is_unreached(const char *name, size_t n, double achieved)
 	    metric_follows_rate(name, n);
 }
 
+/* Returns the hash of the reference server of an environment, or NULL. */
+static const char *
+find_reference(struct reading *in, const struct json *env)
+{
+	const char *hash = json_get_str(env, "reference_sha256");
+
+	return hash ? intern_text(in->names, intern_id(in->names, hash)) : NULL;
+}
+
+/* Is the name, of n bytes, that of a ratio to the reference, or of what it is a
+ * ratio of? */
+static bool
+is_ratio(const char *name, size_t n, bool base)
+{
+	for (const struct metric *m = metric_table; m->name; m++) {
+		const char *want = base ? m->instead_of : m->name;
+
+		if (m->instead_of && strlen(want) == n &&
+		    memcmp(want, name, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Sets a value of the last row. A ratio is in the column of its reference,
+ * whose hash is in the name: another reference begins another series. */
+static void
+set_value(struct reading *in, size_t kase, const char *name, size_t n, double v,
+    const char *reference, size_t *at)
+{
+	struct reading_case *k = &in->v[kase];
+	struct str s = {0};
+
+	if (is_ratio(name, n, true)) {
+		k->alone |= !reference;
+		k->beside |= reference != NULL;
+	}
+	if (!is_ratio(name, n, false)) {
+		rows_set(&k->rows, in->names, name, n, v, at);
+		return;
+	}
+	if (!reference)
+		return;
+	str_addn(&s, name, n);
+	str_printf(&s, "\n%s", reference);
+	rows_set(&k->rows, in->names, s.s, s.len, v, at);
+	str_free(&s);
+}
+
 /* Adds a row for each value of a summary, or for its median. */
 static int
-add_values(
-    struct reading *in, size_t kase, struct rows_run run, const struct json *m)
+add_values(struct reading *in, size_t kase, struct rows_run run,
+    const struct json *m, const char *reference)
 {
 	size_t n = json_len(m), most = 0, k = 0, at, *len, rate = n;
 	double **v = mem_array(n + 1, sizeof *v);
@@ -297,8 +347,9 @@ add_values(
 			if (i < len[k] &&
 			    !is_unreached(
 				json_key(j), strlen(json_key(j)), achieved))
-				rows_set(r, in->names, json_key(j),
-				    strlen(json_key(j)), v[k][i], &at);
+				set_value(in, kase, json_key(j),
+				    strlen(json_key(j)), v[k][i], reference,
+				    &at);
 		rc = limit_memory(in, r);
 	}
 	for (k = 0; k < n; k++)
@@ -360,7 +411,8 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
 	machines_saw(in->machines, run.block, point);
 	in->mixed += is_listed(json_get(rec, "env_varied"), "host");
-	return add_values(in, kase, run, json_get(rec, "metrics"));
+	return add_values(
+	    in, kase, run, json_get(rec, "metrics"), find_reference(in, env));
 }
 
 /* Interns the environment of a run, and looks at a new one. */
@@ -376,6 +428,8 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	new = caseset_value(in->envs, id);
 	n = in->kindcap;
 	in->kinds = mem_grow(in->kinds, in->nkinds, &n, sizeof *in->kinds);
+	in->references = mem_resize(in->references, n, sizeof *in->references);
+	in->references[id] = find_reference(in, new);
 	in->set = mem_grow(in->set, in->nkinds, &in->kindcap, sizeof *in->set);
 	in->set[id] = intern_setup(in->settings, setup_settings(new));
 	in->kinds[in->nkinds++] = machines_add(in->machines, new);
@@ -414,6 +468,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	size_t at = 0, env;
 	struct rows_run run = {(uint32_t)point, (uint32_t)in->bare,
 	    (uint32_t)in->serving[subject], 0};
+	const char *reference = NULL;
 	double achieved = NAN;
 	struct rows *rows;
 	char *error;
@@ -432,6 +487,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		env = intern_env(in, &r->env);
 		run.block = (uint32_t)in->kinds[env];
 		run.order = (uint32_t)in->set[env];
+		reference = in->references[env];
 	}
 	machines_saw(in->machines, run.block, point);
 	rows = add_row(in, kase, run);
@@ -441,8 +497,9 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	for (size_t i = 0; i < r->nmetrics; i++)
 		if (!is_unreached(
 			r->metrics[i].name.s, r->metrics[i].name.n, achieved))
-			rows_set(rows, in->names, r->metrics[i].name.s,
-			    r->metrics[i].name.n, r->metrics[i].value, &at);
+			set_value(in, kase, r->metrics[i].name.s,
+			    r->metrics[i].name.n, r->metrics[i].value,
+			    reference, &at);
 	return limit_memory(in, rows);
 }
 

@@ -18,9 +18,10 @@ struct jsonl;
 
 struct reading_case {
 	struct json *config;
-	struct rows rows; /* session: the number of the point, block: the kind
-			   * of environment in 'machines', index: of the
-			   * server, order: of the settings */
+	bool alone, beside; /* runs without, and with, a reference server */
+	struct rows rows;   /* session: the number of the point, block: the kind
+			     * of environment in 'machines', index: of the
+			     * server, order: of the settings */
 };
 
 struct reading_failure {
@@ -43,8 +44,9 @@ struct reading {
 	struct run_record_reader *reader;
 	struct hashset *seen;
 	struct machines *machines;
-	size_t *kinds; /* of 'machines', by environment */
-	size_t *set;   /* of 'settings', by environment */
+	size_t *kinds;           /* of 'machines', by environment */
+	size_t *set;             /* of 'settings', by environment */
+	const char **references; /* hash of it, by environment; NULL: none */
 	size_t nkinds, kindcap;
 	size_t bare;     /* the kind of runs without an environment */
 	size_t mixed;    /* summaries of the runs of several hosts */
