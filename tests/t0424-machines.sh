@@ -278,6 +278,9 @@ found() { # prints the metric and the commit of each change
 fleet 1 40 0 a,4,1e5,25,.92 | beside 99 >ratios
 test_same 'regression rps_ratio c0025000' "$(found ratios)" \
   'runs beside a reference are judged by the ratio to it, not by throughput'
+test_match '\(1 series of 1 case\)' - 'throughput is not judged beside it' <<END
+$(vkb-detect ratios)
+END
 vkb-stats ratios >summaries
 test_same 'regression rps_ratio c0025000' "$(found summaries)" 'so are their summaries'
 fleet 1 60 0 a,4,1e5,45,.92 | beside 20 >two
