@@ -1,3 +1,5 @@
+/* Over 500 lines: runs and summaries are read into the same rows, value by
+ * value. */
 #include "reading.h"
 #include "ancestry.h"
 #include "branch.h"
