@@ -8,6 +8,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "num.h"
 #include "opt.h"
 #include "judge/samplesize.h"
 #include "str.h"
@@ -31,7 +32,7 @@
 #include "vkb-load/plan/quick.h"
 #include "vkb-load/plan/replay.h"
 #include "vkb-load/plan/request.h"
-#include "vkb-load/session/stopping.h"
+#include "vkb-load/session/schedule.h"
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/hosts.h"
 #include "vkb-load/session/session.h"
@@ -56,7 +57,6 @@ struct opts {
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
 	const char *again, *reference, *benchmark, *module, *logs, *hdr, *live;
 	struct hosts hosts;
-	struct opt_list until;
 	struct quick quick;
 	const char *request; /* file */
 	const char *address; /* --uri */
@@ -98,10 +98,11 @@ static const struct opt option_table[] = {
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
     {0, "resume", OPT_STR, AT(resume), "FILE",
 	.help = "run what is missing in FILE and append it"},
-    {0, "runs", OPT_STR, AT(runs), "N[..MAX]",
+    {0, "runs", OPT_STR, AT(runs), "N",
 	.help = "run each case N times; default auto, 6 to 10"},
-    {0, "until", OPT_LIST, AT(until), "[METRIC=]N%",
-	.help = "with --runs N..MAX: stop at this precision; repeatable"},
+    {0, "budget", OPT_DURATION, AT(session.budget_s), "TIME", .min = .001,
+	.max = 1e7,
+	.help = "go on until each case is decided, at most for TIME a case"},
     {0, "order", OPT_CHOICE, AT(session.order), "HOW",
 	.choices = "interleaved|slices|random|sequential",
 	.help = "run in this order"},
@@ -235,6 +236,21 @@ parse_shard(const char *s, struct plan_want *w)
 		return err_fail("option '--shard': '%s' is not I/N with I "
 				"from 1 to N",
 		    s);
+	return 0;
+}
+
+/* "auto" is 0. */
+static int
+parse_runs(const char *s, size_t *runs)
+{
+	long long n = 0;
+
+	if (strcmp(s, "auto") != 0 &&
+	    (num_int(s, &n) < 0 || n < 1 || n > SCHEDULE_MOST))
+		return err_fail("option '--runs': '%s' is not auto or N from 1 "
+				"to %d",
+		    s, SCHEDULE_MOST);
+	*runs = (size_t)n;
 	return 0;
 }
 
@@ -433,16 +449,11 @@ read_builds(const struct opts *o, struct builds *b)
 
 /* Whether the servers of --again are still there is checked too. */
 static int
-print_plan(const struct opts *o, const struct plan *p,
-    const struct stopping_rule *rule)
+print_plan(const struct opts *o, const struct plan *p)
 {
-	char *text = stopping_is_adaptive(rule) ? stopping_format(rule) : NULL;
 	struct builds b = {0};
 	int rc = 0;
 
-	if (text)
-		err_say("%s", text);
-	free(text);
 	if (o->again) {
 		rc = read_builds(o, &b);
 		builds_free(&b);
@@ -632,7 +643,6 @@ int
 main(int argc, char **argv)
 {
 	struct opts o = {.want = {.warmup = -1, .db = -1}};
-	struct stopping_rule rule = {0};
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct request request = {0};
 	struct opt_args args;
@@ -664,13 +674,11 @@ main(int argc, char **argv)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
 	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
-	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0)
+	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0 ||
+	    parse_runs(o.runs, &o.session.runs) < 0)
 		rc = -1;
-	else
-		rc = stopping_parse(&rule, o.runs, &o.until);
 	if (rc < 0)
 		goto out;
-	o.session.rule = &rule;
 	o.session.has_stdin = count_stdin(&o, &args) > 0;
 	o.session.profiles = &o.profiles;
 	o.want.unixsocket = o.external.at.unixsocket != NULL;
@@ -688,11 +696,10 @@ main(int argc, char **argv)
 	if (rc == 0)
 		rc = read_files(&p, &o, &args);
 	if (rc == 0 && o.request)
-		rc = request_check(&p,
-		    rule.automatic ? SAMPLESIZE_MOST
-				   : stopping_max_runs(&rule));
+		rc = request_check(
+		    &p, o.session.runs ? o.session.runs : SAMPLESIZE_MOST);
 	if (rc == 0)
-		rc = o.plan                        ? print_plan(&o, &p, &rule)
+		rc = o.plan                        ? print_plan(&o, &p)
 		    : plan_resolve_secrets(&p) < 0 ? -1
 						   : run_session(&o, &p);
 out:
@@ -702,8 +709,6 @@ out:
 	free(folder);
 	free(command);
 	plan_free(&p);
-	stopping_free(&rule);
-	free(o.until.v);
 	free(o.want.patterns.v);
 	free(o.want.sets.v);
 	json_free(o.want.set);

@@ -130,8 +130,8 @@ formats tests/fuzz takes each row of the table
 frames_detect a unit test gives it machine code that no compiler makes
 plan_format_id a unit test names single cases, which no plan has alone
 pools_draw a unit test counts thousands of draws
-ci_width_median a unit test computes its widths by hand
-ci_width_ratio a unit test computes its widths by hand, and simulates sessions
+deciding_compare a unit test computes its widths by hand, and simulates sessions
+deciding_measure a unit test computes its widths by hand
 sampled_intervals a unit test gives it times that no clock would
 watch_bound a unit test gives it loads that no machine would have
 EOF

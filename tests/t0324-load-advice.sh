@@ -65,12 +65,10 @@ test_empty "$(vkb-load -q --runs 1 --requests 60 one.json 2>&1 >/dev/null)" \
   'with -q there is no such message'
 test_same "3 runs of each case and build are too few to show any change of speed: $enough" \
   "$(said --runs 3 --builds builds one.json)" 'a message says that three runs show nothing'
-said --runs 2..4 --until 99% one.json >adaptive
-test_absent 'runs of each case' err 'in an adaptive session there is no such message'
+said --runs 2 --budget 1ms one.json >budget
+test_absent 'detect a change|too few' err 'with a budget there is no such message'
 test_status 2 'a number of runs that is a word' vkb-load --runs many one.json
-test_match "'many' is not auto, N or MIN..MAX" .err 'the error lists the valid values'
-test_status 2 'auto with --until' vkb-load --until 5% one.json
-test_match "'--until' needs '--runs MIN..MAX'" .err '--runs auto and --until are refused together'
+test_match "'many' is not auto or N from 1 to" .err 'the error lists the valid values'
 
 # --- runs that are too short
 

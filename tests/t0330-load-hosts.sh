@@ -355,5 +355,7 @@ for bad in 4/3 a/b 1/0 1 -1/2 1/2x 1/9999; do
 done
 test_status 2 '--client without a server' vkb-load --client 1/2 time.json
 test_match "'--client' needs a server that all parts reach" .err 'the error says that a server is needed'
+test_status 2 '--client with --budget' vkb-load --client 1/2 --port "$port" --budget 9 time.json
+test_match "'--client' cannot be combined with '--budget'" .err 'the error names the budget'
 test_status 2 '--client with --count' vkb-load --client 1/2 --port "$port" --count time.json
 test_done

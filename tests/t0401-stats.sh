@@ -33,13 +33,6 @@ test_same "$(cat one)" "$(cat two)" 'records read by the fast scanner or as tree
 } | vkb-stats | jq -c 'del(.doubled)' >two
 test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
   'runs given both as runs and as a summary count once'
-{
-  run x SET s 1 10 | sed 's/"block":1/&,"looks":[4,8]/'
-  run x SET t 1 11 | sed 's/"block":1/&,"looks":[6,8]/'
-  run x SET u 1 12
-} | vkb-stats >two
-test_same '[4,6,8]' "$(jq -c .looks two)" \
-  'looks of several sessions are joined: each of them uses a part of alpha'
 test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
 test_empty "$(vkb-stats </dev/null)" 'without input nothing is printed'
 

@@ -1,6 +1,5 @@
 #!/bin/sh
-# vkb-compare: margins from a history, canaries, several baselines, --ci, and adaptive
-# runs.
+# vkb-compare: margins from a history, canaries, several baselines, and --ci.
 . "${0%/*}/lib.sh"
 
 # runs LABEL COMMAND VALUE...: prints run records, each of a block of its own
@@ -226,29 +225,6 @@ test_that 'a judged metric that is missing' vkb-compare -v more.jsonl new.jsonl
 test_status 1 '--ci: it fails' vkb-compare -v --ci more.jsonl new.jsonl
 test_that '--ci: a metric that only the contender has does not fail' \
   vkb-compare -v --ci new.jsonl more.jsonl
-
-# --- adaptive runs: what was seen so far does not count for less because someone looked
-
-looked() { # looked LABEL LOOKS VALUE...: prints interleaved runs of a session with these looks
-  label=$1 looks=$2 i=0
-  shift 2
-  for v; do
-    i=$((i + 1))
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"s","index":%d,"block":%d%s},"metrics":{"rps":%s},"status":"ok"}\n' \
-      "$label" "$i" "$i" "$looks" "$v"
-  done
-}
-for looks in '' ',"looks":[5,7,10,15,21,30]'; do
-  looked base "$looks" 100 101 99 100.5 99.5 100.2 99.8
-  looked new "$looks" 90 91 89 90.5 89.5 90.2 89.8
-done >seven
-sed 14q seven >once
-test_status 1 'seven rounds show the change' vkb-compare -b base -f jsonl:once.out once
-sed 1,14d seven >looked
-test_status 1 'seven rounds of an adaptive session show it' vkb-compare -b base -f jsonl:looked.out looked
-test_same "$(jq -c 'select(.metric) | [.method, .verdict, .ci95, .probability]' once.out)" \
-  "$(jq -c 'select(.metric) | [.method, .verdict, .ci95, .probability]' looked.out)" \
-  'they show it as well as those of another session'
 
 # --- results of a regression framework: margins with a sign, named baselines
 

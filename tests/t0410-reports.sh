@@ -75,12 +75,6 @@ same mixed.explained --explain '[SMZ]*' mixed.old mixed.new
 
 same rounds --baseline a --canary GET -f text -f jsonl:records rounds
 same rounds.explained --baseline a --explain 'DEL*' -m all rounds
-jq -c '.run.index = .run.block | del(.run.block)' rounds | vkb-stats |
-  jq -c 'if .config.command != "DEL" then .looks = [4, 6, .n] else . end' >looked
-jq -c 'select(.subject.label == "b" and .config.command == "GET") | .looks = [5]' looked >again
-cat again >>looked
-same looked --baseline a --explain '*' -f text -f csv:more looked
-
 same apart --baseline a -f text -f jsonl:records apart
 same apart.explained --baseline a --explain '[Ca]*' apart
 same apart.policy --baseline a --policy policy -f text -f markdown:more apart

@@ -122,8 +122,7 @@ group_add(struct group *g, const struct run_record *r, struct intern *names,
 	int rc = 0;
 
 	count_env(g, env);
-	if (!g->series &&
-	    (r->series.s || r->looks.s || r->until.s || r->nhists))
+	if (!g->series && (r->series.s || r->nhists))
 		g->series = run_series_new();
 	if (g->series)
 		run_series_add(g->series, g->rows.n, r);

@@ -327,7 +327,7 @@ append_tail(struct str *to, struct groupout *s, struct group *g,
 	if (!g->series)
 		return 0;
 	j = json_object();
-	run_series_summary(g->series, at, g->rows.n, g->failed, j);
+	run_series_summary(g->series, at, g->rows.n, j);
 	if (brief)
 		json_del(j, "quantiles");
 	append_members(to, j);

@@ -4,7 +4,6 @@
 #include "histdiff.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
 #include "runrecord.h"
 #include "stats.h"
 #include "steady.h"
@@ -33,9 +32,6 @@ struct run_series {
 	size_t verdicts[STEADY_DRIFTING + 1]; /* of runs with a series */
 	size_t kinds[STEADY_KINDS];
 	struct column warmup; /* seconds; not sorted */
-	struct column looks;  /* of all runs, rising, without duplicates */
-	struct json *until;   /* of the first run that has one */
-	size_t nuntil;        /* runs that have an equal one */
 };
 
 struct run_series *
@@ -55,8 +51,6 @@ run_series_free(struct run_series *c)
 	}
 	free(c->cols);
 	free(c->warmup.v);
-	free(c->looks.v);
-	json_free(c->until);
 	free(c);
 }
 
@@ -164,25 +158,6 @@ add_series(struct run_series *c, size_t run, const struct json *series)
 	}
 }
 
-/* Merges looks of all runs; those with more looks spent no less alpha. */
-static void
-merge_looks(struct column *all, const struct json *looks)
-{
-	for (const struct json *j = json_first(looks); j; j = json_next(j)) {
-		double v = json_num(j, NAN);
-		size_t at = all->n;
-
-		while (at > 0 && all->v[at - 1] > v)
-			at--;
-		if (isnan(v) || (at > 0 && all->v[at - 1] == v))
-			continue;
-		all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
-		memmove(all->v + at + 1, all->v + at,
-		    (all->n++ - at) * sizeof *all->v);
-		all->v[at] = v;
-	}
-}
-
 /* Returns NULL if the record lacks the member. */
 static struct json *
 parse_member(const struct jsonscan_text *t)
@@ -193,17 +168,9 @@ parse_member(const struct jsonscan_text *t)
 void
 run_series_add(struct run_series *c, size_t run, const struct run_record *r)
 {
-	struct json *looks = parse_member(&r->looks);
-	struct json *until = parse_member(&r->until);
 	struct json *series = r->ok ? parse_member(&r->series) : NULL;
 
-	merge_looks(&c->looks, looks);
-	if (!c->until)
-		c->until = json_dup(until);
-	c->nuntil += until && json_equal(c->until, until);
 	add_series(c, run, series);
-	json_free(looks);
-	json_free(until);
 	json_free(series);
 }
 
@@ -307,16 +274,9 @@ set_steadiness(const struct run_series *c, size_t n, struct json *rec)
 }
 
 void
-run_series_summary(const struct run_series *c, const uint32_t *at, size_t n,
-    size_t failed, struct json *rec)
+run_series_summary(
+    const struct run_series *c, const uint32_t *at, size_t n, struct json *rec)
 {
 	set_quantiles(c, at, n, rec);
 	set_steadiness(c, n, rec);
-	for (size_t i = 0; i < c->looks.n; i++) {
-		if (!i)
-			json_set(rec, "looks", json_array());
-		json_push_num(json_get(rec, "looks"), c->looks.v[i]);
-	}
-	if (c->until && c->nuntil == n + failed)
-		json_set(rec, "until", record_sorted(c->until));
 }

@@ -1,7 +1,7 @@
 /*
  * Data of the runs of a group besides their metrics: the quantiles of their
- * histograms, whether their series are steady, and the looks of their sessions.
- * Runs are numbered from 0 in the order they are added.
+ * histograms, and whether their series are steady. Runs are numbered from 0 in
+ * the order they are added.
  */
 #ifndef RUNSERIES_H
 #define RUNSERIES_H
@@ -17,7 +17,7 @@ struct run_record;
 struct run_series *run_series_new(void);
 void run_series_free(struct run_series *);
 
-/* Adds the session of the record, and its series if the run succeeded. */
+/* Adds the series of a run that succeeded. */
 void run_series_add(struct run_series *, size_t run, const struct run_record *);
 
 void run_series_hist(
@@ -28,9 +28,9 @@ void run_series_hist(
 const double *run_series_within(
     const struct run_series *, const char *metric, size_t *n);
 
-/* Sets quantiles, steady, looks and until of the summary 'rec' of n runs, in
- * the order of 'at', and of 'failed' runs more. */
-void run_series_summary(const struct run_series *, const uint32_t *at, size_t n,
-    size_t failed, struct json *rec);
+/* Sets quantiles and steady of the summary 'rec' of n runs, in the order of
+ * 'at'. */
+void run_series_summary(
+    const struct run_series *, const uint32_t *at, size_t n, struct json *rec);
 
 #endif

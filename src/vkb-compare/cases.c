@@ -333,39 +333,6 @@ cases_get(const struct cases *c, const char *key, size_t who)
 	return c->n ? bsearch(&k, c->v, c->n, sizeof k, compare_cases) : NULL;
 }
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-double *
-cases_looks(const struct kase *k, size_t *n)
-{
-	size_t all = 0, kept = 0;
-	double *v;
-
-	for (size_t i = 0; i < k->nparts; i++)
-		all += json_len(json_get(k->parts[i].rest, "looks"));
-	v = mem_array(all + 1, sizeof *v);
-	all = 0;
-	for (size_t i = 0; i < k->nparts; i++)
-		for (const struct json *j =
-			 json_first(json_get(k->parts[i].rest, "looks"));
-		     j; j = json_next(j))
-			if (json_num(j, 0) > 0)
-				v[all++] = json_num(j, 0);
-	if (all)
-		qsort(v, all, sizeof *v, compare_numbers);
-	for (size_t i = 0; i < all; i++)
-		if (!kept || v[i] > v[kept - 1])
-			v[kept++] = v[i];
-	*n = kept;
-	return v;
-}
-
 double
 cases_sum(const struct kase *k, const char *key)
 {

@@ -45,12 +45,6 @@ void cases_free(struct cases *);
 /* Returns the case of this key and subject, or NULL. */
 const struct kase *cases_get(const struct cases *, const char *key, size_t who);
 
-/*
- * Returns the numbers of runs at which an adaptive session looked, of all
- * parts, each once, ascending. Caller frees.
- */
-double *cases_looks(const struct kase *, size_t *n);
-
 /* Sum over the parts of a number of the record: "n", "failed". */
 double cases_sum(const struct kase *, const char *key);
 double cases_doubled(const struct kase *); /* runs given more than once */

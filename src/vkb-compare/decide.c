@@ -67,20 +67,8 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
-/* Did a side end when it was precise enough? */
-static bool
-is_adaptive(const struct pairing *p)
-{
-	size_t n[2];
-
-	for (size_t j = 0; j < 2; j++)
-		free(cases_looks(p->side[j], &n[j]));
-	return n[0] > 0 || n[1] > 0;
-}
-
 /* Sets what would make an undecided row clear. More runs help, but not beside
- * other programs or in another session; those of adaptive sessions end by
- * precision. */
+ * other programs or in another session. */
 static void
 plan_row(const struct comparison *c, struct row *row)
 {
@@ -106,8 +94,7 @@ plan_row(const struct comparison *c, struct row *row)
 		p.known = true;
 	}
 	row->visible = plan_change(&p);
-	if (!row->sessions[0] && !row->common && !row->busy &&
-	    !is_adaptive(row->pair))
+	if (!row->sessions[0] && !row->common && !row->busy)
 		row->needed = plan_rounds(&p);
 }
 

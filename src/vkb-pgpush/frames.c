@@ -220,8 +220,8 @@ has_own_columns(struct frames *f, const struct run_record *r, size_t frame)
 static bool
 is_plain_run(const struct run_record *r)
 {
-	return r->ok && !r->error.s && !r->series.s && !r->looks.s &&
-	    !r->until.s && !r->artifacts.s && !r->errors.s && !r->flat.s;
+	return r->ok && !r->error.s && !r->series.s && !r->artifacts.s &&
+	    !r->errors.s && !r->flat.s;
 }
 
 int

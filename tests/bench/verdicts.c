@@ -19,11 +19,13 @@
  * Exit status: 0 all cells are within their goals, 1 some are not, 2 trouble.
  */
 #include "cells.h"
+#include "metric.h"
 #include "num.h"
 #include "ranks.h"
 #include "rng.h"
 #include "judge/samplesize.h"
 #include "stats.h"
+#include "vkb-load/session/deciding.h"
 #include "str.h"
 #include "vkb-compare/cases.h"
 #include "vkb-compare/decide.h"
@@ -253,12 +255,12 @@ draw_case(struct rng *r, const struct cell *c, int s, const struct turns *all,
 }
 
 /*
- * Cuts a case where it was known well enough, from 4 runs on, after every other
- * one: by 2 standard errors of 'until', as vkb-load --until does; with 0, where
- * the means differ by that, which is the worst rule for false alarms.
+ * Cuts a case where it looks clear, from 4 runs on, after every other one: as
+ * vkb-load --budget does where it is 'decided', else where the means differ by
+ * 2 standard errors, which is the worst rule for false alarms.
  */
 static void
-stop_early(struct drawn *d, int most, double until)
+stop_early(struct drawn *d, int most, bool decided)
 {
 	for (int n = 4; n < most; n += 2) {
 		double x[MOST_RUNS], y[MOST_RUNS], error, by;
@@ -271,7 +273,10 @@ stop_early(struct drawn *d, int most, double until)
 				 pow(stats_sd(y, (size_t)n), 2)) /
 		    n);
 		by = fabs(stats_mean(x, (size_t)n) - stats_mean(y, (size_t)n));
-		if (until > 0 ? 2 * error > until : by < 2 * error)
+		if (decided ? deciding_compare(x, y, (size_t)n, true, false,
+				  metric_find("rps")->margin)
+				  .state == DECIDING_OPEN
+			    : by < 2 * error)
 			continue;
 		d->n[0] = d->n[1] = n;
 		return;
@@ -315,20 +320,8 @@ draw_report(struct rng *r, const struct cell *c, struct drawn *all)
 	}
 	if (c->outlier > 0)
 		all[0].v[1][1].v[0] -= log1p(c->outlier);
-	for (int k = 0; k < c->cases && c->looks; k++)
-		stop_early(&all[k], c->n, c->until);
-}
-
-/* Adds ",\"looks\":[4,6]" of an adaptive case. */
-static void
-write_looks(struct str *s, const struct cell *c, int n)
-{
-	if (!c->looks)
-		return;
-	str_add(s, ",\"looks\":[");
-	for (int k = 4; k <= n; k += 2)
-		str_printf(s, "%s%d", k > 4 ? "," : "", k);
-	str_add(s, "]");
+	for (int k = 0; k < c->cases && (c->looks || c->decided); k++)
+		stop_early(&all[k], c->n, c->decided);
 }
 
 /* Writes one side as run records into a file in memory. */
@@ -350,7 +343,6 @@ write_side(const struct cell *c, const struct drawn *all, int side)
 			    side ? "new" : "base", k, v->session, ++index);
 			if (!c->untimed)
 				str_printf(&s, ",\"block\":%d", v->block);
-			write_looks(&s, c, all[k].n[side]);
 			str_printf(&s,
 			    "},\"env\":{\"virtual\":%s},\"status\":\"%s\"",
 			    c->bare ? "false" : "true",

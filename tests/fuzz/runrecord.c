@@ -94,7 +94,6 @@ same(const struct run_record *r, const struct json *rec)
 	same_room(&r->config, json_get(rec, "config"));
 	same_room(&r->env, json_get(rec, "env"));
 	same_room(&r->series, json_get(rec, "series"));
-	same_room(&r->looks, json_path(rec, "run.looks"));
 	same_text(&r->bound, json_get(rec, "bound"));
 	same_text(&r->error, json_get(rec, "error"));
 	same_run(r, json_get(rec, "run"));

@@ -3,8 +3,6 @@
 
 #include "json.h"
 #include "vkb-load/plan/builds.h"
-#include "vkb-load/session/ciwidth.h"
-#include "vkb-load/session/stopping.h"
 
 #include <stdlib.h>
 
@@ -151,7 +149,7 @@ at_random(void)
 		    first[i], last[i]);
 }
 
-/* A later look uses other random numbers: its rounds do not repeat earlier
+/* A later pass uses other random numbers: its rounds do not repeat earlier
  * ones. */
 static void
 goes_on(void)
@@ -169,7 +167,7 @@ goes_on(void)
 	for (size_t i = 0; i < n; i++)
 		equal &= a[i].build == b[i].build;
 	tap_ok(
-	    n == 20 && !equal, "two looks with one seed have different orders");
+	    n == 20 && !equal, "later rounds with one seed have another order");
 	free(a);
 	free(b);
 }
@@ -204,8 +202,7 @@ is_text(char *got, const char *want)
 	free(got);
 }
 
-/* Two scenes of three cases on two builds; the stopping rule looks after 2, 4
- * and 5 runs. */
+/* Two scenes of three cases on two builds, with a budget. */
 static void
 plans(void)
 {
@@ -215,62 +212,54 @@ plans(void)
 			"{\"subject\":{\"label\":\"b\"}}", 25, NULL, NULL);
 	struct json *records[2] = {one, two};
 	struct builds b = {.v = records, .n = 2};
-	struct stopping_until until = {.width = .01};
-	struct stopping_rule rule = {
-	    .n = 3, .at = {2, 4, 5}, .until = &until, .nuntil = 1};
 	struct bench_case cases[CASES] = {
 	    {.id = "x", .load = {.duration_s = 1, .warmup_s = .5}},
 	    {.id = "y", .load = {.duration_s = 1}},
 	    {.id = "z", .load = {.requests = 5}}};
 	size_t numbers[CASES] = {0, 1, 2};
 	struct scene scenes[2] = {{numbers, 2}, {numbers + 2, 1}};
-	bool precise[CASES] = {false}, dropped[2 * CASES] = {false};
+	bool decided[CASES] = {false}, dropped[2 * CASES] = {false};
 	bool done[2 * CASES * 3] = {false};
 	double took[CASES] = {0, 3, 0};
-	struct ci_width_goal goals[CASES] = {
-	    {.now = .0999}, {.now = .1}, {.now = INFINITY}};
-	struct schedule a = {.rule = &rule,
+	struct schedule a = {.runs = 2,
+	    .has_budget = true,
 	    .order = ORDER_SEQUENTIAL,
 	    .cases = cases,
 	    .ncases = CASES,
 	    .scenes = {.v = scenes, .n = 2},
 	    .builds = &b,
-	    .is_precise = precise,
+	    .is_decided = decided,
 	    .dropped = dropped,
 	    .done = done,
 	    .last = 3,
-	    .goals = goals,
 	    .progress = {.took = took}};
 	struct turn t = {.scene = 0, .build = 1, .index = 2};
 
-	schedule_make_turns(&a);
+	schedule_make_turns(&a, 1, 2);
 	tap_ok(a.nturns == 8 && a.turns[7].index == 2 &&
 		a.turns[7].build == 1 && a.turns[7].scene == 1,
-	    "up to the first look each scene has its turns");
+	    "each scene has its turns on each build");
 	/* x takes 2 s and half a second for its server, y took 3 s; the time of
 	 * z is unknown. */
-	tap_near(estimate(&a, 7, SIZE_MAX, false), 6 * 5, 1e-12,
-	    "after the last turn there are three more runs on two builds");
-	tap_near(estimate(&a, 5, SIZE_MAX, false), 30 + 5, 1e-12,
+	tap_near(estimate(&a, 7, SIZE_MAX, false), 0, 0,
+	    "a run of unknown time counts as none");
+	tap_near(estimate(&a, 5, SIZE_MAX, false), 5, 1e-12,
 	    "before the last turn there are also the runs of that turn");
-	tap_near(estimate(&a, 5, 0, false), 30 + 5, 1e-12,
+	tap_near(estimate(&a, 5, 0, false), 5, 1e-12,
 	    "in a turn the runs from the first case on");
-	tap_near(estimate(&a, 5, 1, false), 30 + 3, 1e-12,
+	tap_near(estimate(&a, 5, 1, false), 3, 1e-12,
 	    "in a turn the runs from the second case on");
-	tap_near(estimate(&a, 0, 1, false), 30 + 4 * 5 - 2, 1e-12,
+	tap_near(estimate(&a, 0, 1, false), 4 * 5 - 2, 1e-12,
 	    "a run of the first turn that is finished takes no time");
 	took[2] = 10;
-	tap_near(estimate(&a, 0, SIZE_MAX, true), 30 + 20 + 60 + 40, 1e-12,
+	tap_near(estimate(&a, 0, SIZE_MAX, true), 20 + 40, 1e-12,
 	    "later runs take as long as the last one took");
 	took[2] = 0;
-	precise[2] = true;
-	tap_near(estimate(&a, 0, SIZE_MAX, true), 30 + 20, 1e-12,
-	    "a case that is precise enough takes no time");
-	tap_ok(!schedule_is_wanted(&a, &t, 2) &&
-		schedule_is_wanted(&a, &t, 1) &&
-		schedule_count_later(&a, 2) == 0 &&
-		schedule_count_later(&a, 1) == 6,
-	    "a case that is precise enough is not run again");
+	decided[2] = true;
+	tap_near(estimate(&a, 0, SIZE_MAX, true), 20, 1e-12,
+	    "a case that is decided takes no time");
+	tap_ok(!schedule_is_wanted(&a, &t, 2) && schedule_is_wanted(&a, &t, 1),
+	    "a case that is decided is not run again");
 	done[(1 * 2 + 1) * 3 + 1] = true; /* y on b, the second run */
 	tap_ok(!schedule_is_wanted(&a, &t, 1) &&
 		schedule_is_wanted(&a, &t, 0) &&
@@ -286,31 +275,17 @@ plans(void)
 	dropped[1] = true; /* x on b */
 	t.build = 1;
 	tap_ok(!schedule_is_wanted(&a, &t, 0) &&
-		schedule_count_wanted(&a, &t) == 0 &&
-		schedule_count_later(&a, 0) == 3,
+		schedule_count_wanted(&a, &t) == 0,
 	    "a build that a case leaves out has no runs of the case");
-	a.look = 1;
-	tap_ok(schedule_count_later(&a, 0) == 1 &&
-		schedule_count_later(&a, 1) == 2,
-	    "after the second look there is one more run");
-	schedule_make_turns(&a);
+	schedule_make_turns(&a, 3, 4);
 	tap_ok(a.nturns == 4 && a.turns[0].index == 3 &&
 		a.turns[3].index == 4 && a.turns[3].scene == 0,
-	    "until the second look there are the runs after the first, without "
-	    "cases that are precise enough");
+	    "later turns are those of cases that are not decided");
 	t.index = 3;
-	is_text(schedule_format_run(&a, &t, 0), "x b run 3/5, +-10 %");
-	is_text(schedule_format_run(&a, &t, 1), "y b run 3/5, +-10 %");
-	goals[0].now = .0123;
-	goals[1].now = .147;
-	is_text(schedule_format_run(&a, &t, 0), "x b run 3/5, +-1.2 %");
-	is_text(schedule_format_run(&a, &t, 1), "y b run 3/5, +-15 %");
-	is_text(schedule_format_run(&a, &t, 2), "z b run 3/5");
-	a.look = 0;
+	is_text(schedule_format_run(&a, &t, 0), "x b run 3");
 	t.build = SIZE_MAX;
-	is_text(schedule_format_run(&a, &t, 0), "x in slices run 3/5");
-	rule.nuntil = 0;
-	rule.n = 1;
+	is_text(schedule_format_run(&a, &t, 0), "x in slices run 3");
+	a.has_budget = false;
 	b.n = 1;
 	t.build = 0;
 	is_text(schedule_format_run(&a, &t, 0), "x run 3/2");

@@ -6,7 +6,6 @@
 #include "num.h"
 #include "judge/samplesize.h"
 #include "schedule.h"
-#include "stopping.h"
 #include "str.h"
 #include "judge/verdict.h"
 #include "vkb-load/case/profiles.h"
@@ -24,16 +23,6 @@
 #define POOR .5         /* share of the reads that should hit */
 
 #define WHY "runs are too short for precise results"
-
-/* Are runs of the case to be measured, or is it only profiled? */
-static bool
-is_measured(const struct schedule *a, size_t cas)
-{
-	for (size_t b = 0; b < a->builds->n; b++)
-		if (!schedule_dropped_builds(a, cas)[b])
-			return true;
-	return false;
-}
 
 /* Writers and readers are one case each, as in a comparison. */
 static void
@@ -72,7 +61,7 @@ describe_session(const struct schedule *a)
 	    .builds = a->builds->n, .noise = SAMPLESIZE_NOISE};
 
 	for (size_t c = 0; c < a->ncases; c++)
-		if (is_measured(a, c))
+		if (schedule_has_build(a, c))
 			add_case(&s, &a->roles[c]);
 	add_other_shards(&s, a);
 	return s;
@@ -98,7 +87,7 @@ static void
 tell_power(const struct schedule *a, bool tell)
 {
 	struct samplesize s = describe_session(a);
-	size_t runs = stopping_max_runs(a->rule);
+	size_t runs = a->runs;
 	const char *each = s.builds > 1 ? " and build" : "";
 	struct str one = {0};
 	double change;
@@ -169,7 +158,7 @@ check_durations(struct advice *v)
 	for (size_t c = 0; c < a->ncases; c++) {
 		double s = get_duration(a, c);
 
-		if (!is_measured(a, c))
+		if (!schedule_has_build(a, c))
 			continue;
 		all++;
 		if (!(s > 0) || s >= SHORT_S)
@@ -199,7 +188,7 @@ tell_searches(const struct schedule *a)
 
 	for (size_t c = 0; c < a->ncases; c++) {
 		l = &a->cases[c].load;
-		if (!l->slo || !is_measured(a, c))
+		if (!l->slo || !schedule_has_build(a, c))
 			continue;
 		first = first ? first : l;
 		s += SEARCH_TRIALS * (l->duration_s + l->warmup_s);
@@ -219,7 +208,7 @@ advice_begin(struct advice *v, bool tell)
 	if (v->quiet)
 		return;
 	tell_searches(v->schedule);
-	if (!stopping_is_adaptive(v->schedule->rule))
+	if (!v->schedule->has_budget)
 		tell_power(v->schedule, tell);
 	check_durations(v);
 }

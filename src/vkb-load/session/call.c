@@ -2,7 +2,6 @@
 #include "caserunner.h"
 #include "err.h"
 #include "json.h"
-#include "stopping.h"
 #include "mem.h"
 #include "results.h"
 #include "schedule.h"
@@ -69,14 +68,11 @@ call_start_measure(
 
 	measure_init(
 	    m, &x->r->context, cas, x->handle.build, t->index, t->block);
-	for (size_t i = 0; i < m->roles.n; i++)
-		stopping_record(x->a->rule, m->roles.v[i].config,
-		    json_get(m->recs[i], "run"));
 }
 
-/* Adds a run that succeeded to the precision of its case. */
+/* Adds a run that succeeded to what decides its case. */
 static void
-add_to_precision(struct call *x, const struct measure *m, size_t cas)
+add_to_deciding(struct call *x, const struct measure *m, size_t cas)
 {
 	const struct json **v = mem_array(m->roles.n + 1, sizeof *v);
 
@@ -208,7 +204,7 @@ call_write_records(
 	    results_write_all(to, m->recs, m->roles.n) < 0)
 		return -1;
 	if (rc == 0) {
-		add_to_precision(x, m, s->number);
+		add_to_deciding(x, m, s->number);
 		*s->wanted = false;
 	} else
 		x->v->failed++;

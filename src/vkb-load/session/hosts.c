@@ -4,7 +4,6 @@
 #include "jsonpublic.h"
 #include "opt.h"
 #include "session.h"
-#include "stopping.h"
 #include "str.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/peers.h"
@@ -93,6 +92,9 @@ hosts_explain(const struct hosts *h, const struct extserver_opts *r,
 	if (h->client && !running)
 		return "'--client' needs a server that all parts reach: add "
 		       "'--host', '--port' or '--use-running-server'";
+	if (h->client && o->budget_s > 0)
+		return "'--client' cannot be combined with '--budget': parts "
+		       "would end their cases after different numbers of runs";
 	if ((h->client || h->command) &&
 	    (needs_host || o->count.all || o->count.only || o->count.possible ||
 		(order && strcmp(order, "slices") == 0)))
@@ -136,10 +138,6 @@ hosts_meet(const struct hosts *h, struct session_opts *o, const char *runs,
 
 	if (!h->part)
 		return 0;
-	if (stopping_is_adaptive(o->rule))
-		return err_fail("'--client' cannot be combined with '--runs "
-				"MIN..MAX': parts would stop at different "
-				"numbers of runs");
 	if (session_name(name) < 0)
 		return -1;
 	want.prefix = extserver_prefix(r);

@@ -98,8 +98,11 @@ progress_begin(struct progress *p, const char *name, size_t round,
 	p->line.drawn = 0;
 	if (next && !p->line.live && !p->lines && !p->quiet) {
 		write_time_left(&s, p, left_s);
-		err_say(
-		    "round %zu/%zu done%s", p->round, rounds, s.len ? s.s : "");
+		if (rounds)
+			err_say("round %zu/%zu done%s", p->round, rounds,
+			    s.len ? s.s : "");
+		else
+			err_say("round %zu done%s", p->round, s.len ? s.s : "");
 		str_free(&s);
 	}
 	p->round = round;
@@ -206,9 +209,14 @@ progress_report_stop(const struct progress *p, size_t before, const char *how)
 {
 	size_t kept = p->done + before, all = p->total + before;
 
+	char of[32] = "";
+
 	if (!all)
 		return;
-	err_say("%zu of %zu run%s kept%s", kept, all, num_plural((double)all),
+	if (!p->most)
+		snprintf(of, sizeof of, " of %zu", all);
+	err_say("%zu%s run%s kept%s", kept, of,
+	    num_plural((double)(p->most ? kept : all)),
 	    how ? how
 		: ": the records are on stdout; with '--output FILE' a session "
 		  "can be continued");

@@ -24,8 +24,8 @@ struct progress {
 	double beside; /* seconds of the runs so far beside load and warm-up */
 	size_t timed;  /* number of these runs */
 	double reference; /* runs of the reference for each run */
-	bool most;        /* total and left_s are upper limits */
-	double left_s;    /* from this run on; < 0: unknown */
+	bool most;     /* left_s is an upper limit, and the total is not known */
+	double left_s; /* from this run on; < 0: unknown */
 	const char *name;
 	int64_t started; /* ns of clock_ns */
 };
@@ -38,7 +38,8 @@ void progress_close(struct progress *);
 double progress_estimate(
     const struct progress *, size_t cas, const struct bench_load *);
 
-/* 'round' is the round of the run, 'rounds' their number; 0 without rounds.
+/* 'round' is the round of the run, 'rounds' their number; 0 if
+ * there are none, or their number is not known.
  * Without a terminal a line says that the round before it has ended. */
 void progress_begin(struct progress *, const char *name, size_t round,
     size_t rounds, double left_s);

@@ -7,7 +7,6 @@
 #include "jsonpublic.h"
 #include "jsonl.h"
 #include "redact.h"
-#include "stopping.h"
 #include "mem.h"
 #include "record.h"
 #include "sink.h"
@@ -89,7 +88,6 @@ add_finished(struct results *r, struct json *rec)
 {
 	const char *status = json_get_str(rec, "status");
 	double index = json_num(json_path(rec, "run.index"), 0);
-	unsigned long long rule = stopping_hash(json_get(rec, "run"));
 	const struct json *config = json_get(rec, "config");
 	const char *tool =
 	    json_str(json_path(rec, "env.benchmark_tool_sha256"));
@@ -104,9 +102,9 @@ add_finished(struct results *r, struct json *rec)
 		counted) < r->n)
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
-	r->done[r->n++] = (struct finished){.rule = rule,
-	    .tool = tool && foreign ? mem_str(tool) : NULL,
-	    .metrics = rule || foreign ? json_detach(rec, "metrics") : NULL};
+	r->done[r->n++] =
+	    (struct finished){.tool = tool && foreign ? mem_str(tool) : NULL,
+		.metrics = json_detach(rec, "metrics")};
 	if (!counted && (size_t)index > r->last)
 		r->last = (size_t)index;
 }

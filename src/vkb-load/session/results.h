@@ -14,9 +14,8 @@ struct json;
 
 /* A run that succeeded in an earlier session. */
 struct finished {
-	unsigned long long rule; /* stopping_hash of it */
-	struct json *metrics;    /* if adaptive or of another engine; or NULL */
-	char *tool;              /* env.benchmark_tool_sha256 of the engine */
+	struct json *metrics;
+	char *tool; /* env.benchmark_tool_sha256 of the engine */
 };
 
 struct results {

@@ -1,11 +1,10 @@
 #include "schedule.h"
 #include "casename.h"
+#include "deciding.h"
 #include "err.h"
 #include "json.h"
-#include "stopping.h"
 #include "mem.h"
 #include "intern.h"
-#include "ciwidth.h"
 #include "record.h"
 #include "results.h"
 #include "shared.h"
@@ -20,7 +19,6 @@
 #include "vkb-load/plan/ownkeys.h"
 #include "vkb-load/plan/plan.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -162,7 +160,7 @@ schedule_init(
 	scenes_make(&a->scenes, kept, a->ncases);
 	free(kept);
 	free(good);
-	a->is_precise = mem_array(a->ncases + 1, sizeof *a->is_precise);
+	a->is_decided = mem_array(a->ncases + 1, sizeof *a->is_decided);
 	a->too_large = mem_array(a->ncases + 1, sizeof *a->too_large);
 	a->dropped =
 	    mem_array(a->ncases * a->builds->n + 1, sizeof *a->dropped);
@@ -170,9 +168,8 @@ schedule_init(
 		a->dropped[i] = a->unmeasured ||
 		    profiles_replace_runs(
 			a->profiles, &a->cases[i / a->builds->n]);
-	a->goals = mem_array(a->ncases + 1, sizeof *a->goals);
-	a->widths = ci_width_new(
-	    a->rule, a->cases, a->ncases, a->builds->n, schedule_has_rounds(a));
+	a->deciding = deciding_new(
+	    a->cases, a->ncases, a->builds->n, schedule_has_rounds(a));
 	return rc;
 }
 
@@ -185,13 +182,12 @@ schedule_free(struct schedule *a)
 		bench_case_free(&a->cases[i]);
 	}
 	free(a->names);
-	ci_width_free(a->widths);
+	deciding_free(a->deciding);
 	scenes_free(&a->scenes);
 	free(a->roles);
 	free(a->turns);
-	free(a->goals);
 	free(a->done);
-	free(a->is_precise);
+	free(a->is_decided);
 	free(a->dropped);
 	free(a->too_large);
 	free(a->cases);
@@ -246,30 +242,8 @@ schedule_add_metrics(struct schedule *a, const struct turn *turn, size_t cas,
 	    ? result_record_merge(metrics, a->roles[cas].nown)
 	    : NULL;
 
-	ci_width_add(a->widths, cas, turn->build, turn->index, all);
+	deciding_add(a->deciding, cas, turn->build, turn->index, all);
 	json_free(all);
-}
-
-/*
- * 0, or -1, error reported, if the run had another stopping rule: its error
- * probability is spent.
- */
-static int
-check_rule(const struct schedule *a, const struct turn *turn, size_t cas,
-    const struct finished *f)
-{
-	struct json *run = json_object();
-	bool same;
-
-	stopping_record(a->rule, a->roles[cas].v[0].config, run);
-	same = stopping_hash(run) == f->rule;
-	json_free(run);
-	if (!same)
-		return err_fail("'%s': run %zu of %s was made with another "
-				"'--runs MIN..MAX' or '--until'; resume with "
-				"the same options",
-		    a->results->resumed, turn->index, a->cases[cas].id);
-	return 0;
 }
 
 /* Takes a run if it is finished. 0, or -1, error reported. */
@@ -280,7 +254,7 @@ take_run(struct schedule *a, const struct turn *turn, size_t cas)
 	const struct finished *f = find_finished(a, turn, cas, v);
 	int rc = 0;
 
-	if (f && (check_rule(a, turn, cas, f) < 0 || recall_run(a, cas, f) < 0))
+	if (f && recall_run(a, cas, f) < 0)
 		rc = -1;
 	else if (f) {
 		schedule_add_metrics(a, turn, cas, v);
@@ -294,7 +268,8 @@ take_run(struct schedule *a, const struct turn *turn, size_t cas)
 int
 schedule_take_finished(struct schedule *a)
 {
-	size_t most = stopping_max_runs(a->rule), last = a->results->last;
+	size_t most = a->has_budget ? SCHEDULE_MOST : a->runs;
+	size_t last = a->results->last;
 	struct turn turn = {0};
 
 	if (last > most)
@@ -307,7 +282,7 @@ schedule_take_finished(struct schedule *a)
 			for (turn.index = 1; turn.index <= last; turn.index++)
 				if (take_run(a, &turn, c) < 0)
 					return -1;
-	if (a->finished && stopping_is_adaptive(a->rule))
+	if (a->finished && a->has_budget)
 		err_say("%zu run%s finished already", a->finished,
 		    a->finished == 1 ? " is" : "s are");
 	else if (a->finished)
@@ -335,7 +310,7 @@ bool
 schedule_is_wanted(
     const struct schedule *a, const struct turn *turn, size_t cas)
 {
-	return !a->is_precise[cas] &&
+	return !a->is_decided[cas] &&
 	    !schedule_dropped_builds(a, cas)[turn->build] &&
 	    (turn->index > a->last || !a->done[done_index(a, turn, cas)]);
 }
@@ -352,31 +327,16 @@ schedule_count_wanted(const struct schedule *a, const struct turn *turn)
 }
 
 void
-schedule_make_turns(struct schedule *a)
+schedule_make_turns(struct schedule *a, size_t first, size_t last)
 {
-	const struct stopping_rule *l = a->rule;
-	size_t first = a->look ? (size_t)l->at[a->look - 1] + 1 : 1;
 	size_t n, kept = 0;
 
 	free(a->turns);
-	a->turns = schedule_make_order(a, first, (size_t)l->at[a->look], &n);
+	a->turns = schedule_make_order(a, first, last, &n);
 	for (size_t i = 0; i < n; i++)
 		if (schedule_count_wanted(a, &a->turns[i]))
 			a->turns[kept++] = a->turns[i];
 	a->nturns = kept;
-}
-
-size_t
-schedule_count_later(const struct schedule *a, size_t cas)
-{
-	const struct stopping_rule *l = a->rule;
-	size_t n = 0;
-
-	if (a->is_precise[cas])
-		return 0;
-	for (size_t b = 0; b < a->builds->n; b++)
-		n += !schedule_dropped_builds(a, cas)[b];
-	return n * (stopping_max_runs(l) - (size_t)l->at[a->look]);
 }
 
 double
@@ -401,11 +361,6 @@ schedule_estimate(const struct schedule *a, size_t first, size_t cas, bool *all)
 			sum += g > 0 ? g : 0;
 		}
 	}
-	for (size_t c = 0; c < a->ncases; c++) {
-		g = progress_estimate(&a->progress, c, &a->cases[c].load);
-		if (g > 0)
-			sum += g * (double)schedule_count_later(a, c);
-	}
 	return sum;
 }
 
@@ -429,16 +384,13 @@ char *
 schedule_format_run(
     const struct schedule *a, const struct turn *turn, size_t cas)
 {
-	const struct ci_width_goal *p = &a->goals[cas];
 	char *who = schedule_format_build(a, turn);
 	struct str name = {0};
 
 	str_visible(&name, a->names ? a->names[cas] : a->cases[cas].id);
-	str_printf(&name, "%s run %zu/%zu", who, turn->index,
-	    stopping_max_runs(a->rule));
-	if (isfinite(p->now) && a->look > 0)
-		str_printf(&name, p->now < .1 ? ", +-%.2g %%" : ", +-%.0f %%",
-		    100 * p->now);
+	str_printf(&name, "%s run %zu", who, turn->index);
+	if (!a->has_budget)
+		str_printf(&name, "/%zu", a->runs);
 	free(who);
 	return str_take(&name);
 }

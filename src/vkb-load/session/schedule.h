@@ -16,10 +16,8 @@
 struct builds;
 struct engine;
 struct json;
-struct stopping_rule;
 struct plan;
-struct ci_width;
-struct ci_width_goal;
+struct deciding;
 struct profiles_opts;
 struct results;
 struct roles;
@@ -42,8 +40,11 @@ enum order_how {
 /* Parses the name of an order, as --order takes it; NULL is slices. */
 enum order_how schedule_parse_order(const char *s);
 
+enum { SCHEDULE_MOST = 1000000 }; /* runs of a case and build */
+
 struct schedule {
-	const struct stopping_rule *rule;
+	size_t runs;     /* of each case and build; with a budget the least */
+	bool has_budget; /* a case ends when it is decided */
 	enum order_how order;
 	uint64_t seed;
 	struct bench_case *cases; /* those that can be run */
@@ -56,13 +57,10 @@ struct schedule {
 	const struct engine *engines;
 	struct results *results;
 	const struct profiles_opts *profiles;
-	struct turn *turns; /* up to the next look */
+	struct turn *turns;
 	size_t nturns;
-	size_t look; /* the next one, from 0 */
-	struct ci_width *widths;
-	struct ci_width_goal
-	    *goals;       /* precision of each case at the last look */
-	bool *is_precise; /* of each case: it is not run again */
+	struct deciding *deciding;
+	bool *is_decided; /* of each case: it is not run again */
 	bool *dropped;    /* per case and build: not to be run */
 	bool *too_large;  /* of each case: its builds are not run together */
 	bool *done;       /* per case, build and index up to 'last' */
@@ -86,8 +84,8 @@ void schedule_free(struct schedule *);
 int schedule_take_finished(struct schedule *);
 
 /*
- * Adds the metrics of a run, one object for each role of the case, to the
- * precision of the case.
+ * Adds the metrics of a run, one object for each role of the case, to what
+ * decides the case.
  */
 void schedule_add_metrics(struct schedule *, const struct turn *, size_t cas,
     const struct json *const *metrics);
@@ -102,8 +100,8 @@ bool schedule_has_rounds(const struct schedule *);
 struct turn *schedule_make_order(
     const struct schedule *, size_t first, size_t last, size_t *n);
 
-/* Makes the turns before the next look that have runs to be done. */
-void schedule_make_turns(struct schedule *);
+/* Makes the turns of the repetitions first..last that have runs to be done. */
+void schedule_make_turns(struct schedule *, size_t first, size_t last);
 
 /* Is a case still to be run in a turn? schedule_count_wanted counts such cases.
  */
@@ -117,18 +115,16 @@ bool *schedule_dropped_builds(const struct schedule *, size_t cas);
 /* Is there a build that is run for a case? */
 bool schedule_has_build(const struct schedule *, size_t cas);
 
-/* Runs of a case after the next look, if it does not become precise. */
-size_t schedule_count_later(const struct schedule *, size_t cas);
-
 /*
- * Returns the most seconds that the runs from case 'cas' of turn 'first' on
+ * Returns the seconds that the runs from case 'cas' of turn 'first' on
  * take (SIZE_MAX: from its first case). Runs of unknown time count as 0; *all
  * is false if there are any.
  */
 double schedule_estimate(
     const struct schedule *, size_t first, size_t cas, bool *all);
 
-/* "SET 16B b run 2/5"; " b" if there are several builds. Caller frees. */
+/* "SET 16B b run 2/5", with a budget "run 2"; " b" if there are several builds.
+ * Caller frees. */
 char *schedule_format_run(
     const struct schedule *, const struct turn *, size_t cas);
 char *schedule_format_build(const struct schedule *, const struct turn *);

@@ -1,15 +1,14 @@
 #include "session.h"
 #include "advice.h"
 #include "schedule.h"
+#include "budget.h"
 #include "err.h"
 #include "hostlock.h"
 #include "json.h"
-#include "stopping.h"
 #include "machine.h"
 #include "mem.h"
 #include "num.h"
 #include "placement.h"
-#include "ciwidth.h"
 #include "pinning.h"
 #include "results.h"
 #include "turns.h"
@@ -44,15 +43,17 @@ static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
 
 struct session {
 	const struct session_opts *o;
-	struct counts_opts count;  /* what can be counted */
-	struct stopping_rule rule; /* with the number of runs */
+	struct counts_opts count; /* what can be counted */
 	struct schedule a;
 	struct advice advice;
 	struct case_runner runner;
 	struct turns turns;
 	char *name; /* of the current run */
 	struct where_named named;
-	size_t vague, unprofiled;
+	size_t unprofiled;
+	size_t made; /* repetitions that were wanted so far */
+	size_t look; /* how many there are when undecided cases are looked at */
+	struct budget budget;
 	int lock; /* of the host; held from the first turn to the end */
 };
 
@@ -66,26 +67,25 @@ static void
 announce_session(const struct session *s)
 {
 	const struct schedule *a = &s->a;
-	bool all, most = stopping_is_adaptive(a->rule);
+	bool all;
 	double known = schedule_estimate(a, 0, SIZE_MAX, &all);
 	size_t n = a->progress.total;
 	struct str line = {0};
-	char buf[NUM_BUF], *text;
+	char buf[NUM_BUF];
 
-	if (!is_verbose(s))
+	if (a->has_budget ? s->o->quiet : !is_verbose(s))
 		return;
-	str_printf(&line, "%s%zu run%s of %zu case%s", most ? "at most " : "",
-	    n, num_plural(n), a->ncases, num_plural(a->ncases));
-	if (known > 0)
+	if (a->has_budget)
+		budget_announce(&s->budget, &line);
+	else
+		str_printf(&line, "%zu run%s of %zu case%s", n,
+		    num_plural((double)n), a->ncases,
+		    num_plural((double)a->ncases));
+	if (known > 0 && !a->has_budget)
 		str_printf(&line, ", %s %s", all ? "about" : "more than",
 		    num_seconds(buf, known));
 	err_say("%s", line.s);
 	str_free(&line);
-	if (most) {
-		text = stopping_format(a->rule);
-		err_say("%s", text);
-		free(text);
-	}
 }
 
 static void
@@ -96,10 +96,14 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 	double time = schedule_estimate(&s->a, s->turns.at, cas, &known);
 
 	free(s->name);
+	if (s->a.has_budget) {
+		time = fmax(time, budget_find_left(&s->budget));
+		known = true;
+	}
 	s->name = schedule_format_run(&s->a, turn, cas);
 	progress_begin(&s->a.progress, s->name,
 	    schedule_has_rounds(&s->a) ? turn->index : 0,
-	    stopping_max_runs(s->a.rule), known ? time : -1);
+	    s->a.has_budget ? 0 : s->a.runs, known ? time : -1);
 	live_begin(s->o->live, s->name, s->a.progress.total);
 }
 
@@ -122,64 +126,38 @@ take_lock(struct session *s)
 	return s->lock == -1 ? -1 : 0;
 }
 
-/* Checks and reports the precision of a case after a look. */
-static void
-check_precision(struct session *s, size_t cas)
-{
-	struct schedule *a = &s->a;
-	const struct stopping_rule *l = a->rule;
-	const char *id = a->cases[cas].id;
-	struct str line = {0};
-	bool enough = ci_width_reached(a->widths, cas, a->look,
-	    schedule_dropped_builds(a, cas), &a->goals[cas]);
-
-	a->is_precise[cas] = enough;
-	ci_width_add_goal(&line, &a->goals[cas]);
-	if (!enough && a->look + 1 == l->n) {
-		s->vague++;
-		err_say("%s: not precise after %.0f runs: %s", id,
-		    l->at[a->look], line.s);
-	} else if (is_verbose(s))
-		err_say("%s: look %zu of %zu, after %.0f runs: %s%s", id,
-		    a->look + 1, l->n, l->at[a->look], line.s,
-		    enough ? ": enough" : "");
-	str_free(&line);
-}
-
-static void
-check_all_precision(struct session *s)
-{
-	for (size_t c = 0; c < s->a.ncases; c++)
-		if (schedule_has_build(&s->a, c) && !s->a.is_precise[c])
-			check_precision(s, c);
-		else
-			s->a.is_precise[c] = true;
-}
-
 static int
 begin_session(struct session *s)
 {
 	announce_session(s);
 	advice_begin(
-	    &s->advice, is_verbose(s) || (s->rule.automatic && !s->o->quiet));
+	    &s->advice, is_verbose(s) || (!s->o->runs && !s->o->quiet));
 	if (take_lock(s) < 0)
 		return -1;
+	budget_begin(&s->budget);
 	if (s->runner.context.external)
 		return 0;
 	s->runner.context.coproc = coproc_start(serve_words(s->o->serve));
 	return s->runner.context.coproc ? 0 : -1;
 }
 
-static size_t
-count_runs(const struct schedule *a)
+/* Makes all turns. Returns 0, or -1 if the session cannot go on. */
+static int
+run_turns(struct session *s)
 {
-	size_t n = a->progress.done;
+	struct schedule *a = &s->a;
 
-	for (size_t i = 0; i < a->nturns; i++)
-		n += schedule_count_wanted(a, &a->turns[i]);
-	for (size_t c = 0; c < a->ncases; c++)
-		n += schedule_count_later(a, c);
-	return n;
+	while (budget_make_turns(&s->budget)) {
+		a->progress.total = a->progress.done;
+		for (size_t i = 0; i < a->nturns; i++)
+			a->progress.total +=
+			    schedule_count_wanted(a, &a->turns[i]);
+		if ((a->nturns && !s->budget.begun && begin_session(s) < 0) ||
+		    turns_run(&s->turns) < 0)
+			return -1;
+		budget_end_turns(&s->budget);
+	}
+	return 0;
 }
 
 /* Returns 0; 1 if runs failed; -1 if the session cannot go on. */
@@ -187,23 +165,13 @@ static int
 run_schedule(struct session *s)
 {
 	struct schedule *a = &s->a;
-	const struct stopping_rule *l = a->rule;
 	char *how;
 
-	a->progress.most = stopping_is_adaptive(l);
-	for (; a->look < l->n; a->look++) {
-		schedule_make_turns(a);
-		a->progress.total = count_runs(a);
-		if ((a->nturns && !a->progress.done && begin_session(s) < 0) ||
-		    turns_run(&s->turns) < 0)
-			return -1;
-		if (stopping_is_adaptive(l))
-			check_all_precision(s);
-	}
+	a->progress.most = a->has_budget;
+	if (run_turns(s) < 0)
+		return -1;
 	advice_end(&s->advice);
-	if (s->vague)
-		err_say("%zu of %zu cases are less precise than wanted",
-		    s->vague, a->ncases);
+	budget_end(&s->budget);
 	if (s->turns.failed) {
 		how = progress_format_resume("make what is missing",
 		    s->o->command, a->results->path, s->o->has_stdin);
@@ -349,8 +317,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .lock = -1,
 	    .named = {.builds = builds},
 	    .count = o->count,
-	    .rule = *o->rule,
-	    .a = {.rule = &s.rule,
+	    .a = {.runs = o->runs,
+		.has_budget = o->budget_s > 0,
 		.order = schedule_parse_order(o->order),
 		.seed = o->seed,
 		.builds = builds,
@@ -371,8 +339,11 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		return -1;
 	s.named.done = mem_array(builds->n + 1, sizeof(bool));
 	rc = schedule_init(a, plan, stop);
-	if (s.rule.automatic)
-		s.rule.at[0] = (double)advice_choose_runs(a);
+	if (!a->runs)
+		a->runs = advice_choose_runs(a);
+	s.budget =
+	    (struct budget){.quiet = o->quiet, .verbose = is_verbose(&s)};
+	budget_open(&s.budget, a, o->budget_s);
 	advice_open(&s.advice, a, o->quiet);
 	machine = machine_record("", name);
 	brief = make_brief_env(json_get(machine, "env"));

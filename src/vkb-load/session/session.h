@@ -12,7 +12,6 @@ struct engine;
 struct logs;
 struct peers;
 struct serve;
-struct stopping_rule;
 struct plan;
 struct profiles_opts;
 struct results;
@@ -22,7 +21,9 @@ struct live;
 
 struct session_opts {
 	const char *order; /* NULL: slices */
-	const struct stopping_rule *rule;
+	size_t runs;       /* of each case and build; 0: auto */
+	double budget_s;   /* of each case, which 'runs' are then the least
+			    * of; 0: none */
 	const struct profiles_opts *profiles;
 	struct logs *logs;
 	struct counts_opts count;

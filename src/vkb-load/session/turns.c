@@ -5,14 +5,13 @@
 #include "mem.h"
 #include "metric.h"
 #include "schedule.h"
-#include "stopping.h"
 #include "vkb-load/plan/builds.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 /*
- * An adaptive session repeats a run that fails, then leaves the build out of
+ * With a budget a run that fails is repeated, and then the build left out of
  * the case. With a fixed number of runs a failed run is not repeated.
  */
 #define TRIES 3
@@ -55,11 +54,11 @@ end_turn(struct turns *s, struct case_run *v, bool drop)
 	free(v->wanted);
 }
 
-/* Measures one build; in an adaptive session again if it fails. */
+/* Measures one build; with a budget again if it fails. */
 static int
 run_alone(struct turns *s, struct case_run *v)
 {
-	int tries = stopping_is_adaptive(s->schedule->rule) ? TRIES : 1, k = 0;
+	int tries = s->schedule->has_budget ? TRIES : 1, k = 0;
 	size_t again = 0;
 
 	for (int try = 0; try < tries && k == 0 && (!try || again); try++) {
@@ -168,8 +167,7 @@ run_together(struct turns *s, size_t first, size_t n)
 			k = -1;
 	}
 	for (size_t i = 0; i < kept; i++)
-		end_turn(s, &v[i],
-		    stopping_is_adaptive(s->schedule->rule) && k >= 0);
+		end_turn(s, &v[i], s->schedule->has_budget && k >= 0);
 	free(alone);
 	free(v);
 	return k < 0 ? -1 : 0;

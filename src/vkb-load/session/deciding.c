@@ -1,0 +1,269 @@
+#include "deciding.h"
+#include "judge/model.h"
+#include "judge/sheet.h"
+#include "json.h"
+#include "mem.h"
+#include "metric.h"
+#include "stats.h"
+#include "str.h"
+#include "vkb-load/plan/benchcase.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LEAST_RUNS = 3, /* of each side, for an interval of a ratio */
+	METRICS = 2     /* of a case, at most */
+};
+
+#define LEVEL .95  /* of the interval that is to lie within the margin */
+#define STRICT .99 /* of the one that is to exclude no change */
+
+/* The values of one metric, by index; NAN: that run is missing. */
+struct column {
+	double *v;
+	size_t n, cap;
+};
+
+struct deciding {
+	const struct bench_case *cases;
+	size_t ncases, nbuilds;
+	bool paired;
+	struct column *cols; /* per case, build and metric */
+};
+
+struct deciding_view
+deciding_measure(const double *x, size_t n, double margin)
+{
+	struct deciding_view view = {DECIDING_OPEN, INFINITY};
+	double *v = mem_array(n + 1, sizeof *v), lo, hi, middle;
+	struct stats_rule rule = {0};
+	size_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(x[i]))
+			v[m++] = x[i];
+	stats_sort(v, m);
+	if (stats_ci(&rule, v, m, LEVEL, &lo, &hi)) {
+		middle = fabs(stats_median(v, m));
+		view.width = lo == hi ? 0
+		    : middle > 0      ? (hi - lo) / 2 / middle
+				      : INFINITY;
+	}
+	free(v);
+	if (view.width <= margin)
+		view.state = DECIDING_SAME;
+	return view;
+}
+
+/* Adds the runs that may be compared. Returns the smaller side's number, or 0
+ * if a value has no ratio. */
+static size_t
+add_runs(
+    struct sheet *to, const double *x, const double *y, size_t n, bool paired)
+{
+	size_t runs[2] = {0, 0};
+	double least = INFINITY;
+
+	for (size_t i = 0; i < n; i++) {
+		const double v[] = {x[i], y[i]};
+
+		if (paired && !(isfinite(v[0]) && isfinite(v[1])))
+			continue;
+		for (int j = 0; j < 2; j++) {
+			if (!isfinite(v[j]))
+				continue;
+			sheet_add(to, 0, j, v[j], 0,
+			    (double)(paired || !j ? i : i + n));
+			least = fmin(least, v[j]);
+			runs[j]++;
+		}
+	}
+	return least > 0 ? runs[runs[1] < runs[0]] : 0;
+}
+
+struct deciding_view
+deciding_compare(const double *x, const double *y, size_t n, bool paired,
+    bool clock, double margin)
+{
+	struct deciding_view view = {DECIDING_OPEN, INFINITY};
+	struct sheet *s = sheet_new(1, clock);
+	double most = log1p(margin), change, half;
+	struct model_metric unused;
+	struct model_row *row;
+
+	if (add_runs(s, x, y, n, paired) >= LEAST_RUNS) {
+		row = sheet_rows(s);
+		/* One session: how much they differ does not matter. */
+		model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
+		change = fabs(row->change);
+		half = model_half_width(row, false, LEVEL);
+		view.width = sinh(half);
+		if (change > most &&
+		    change > model_half_width(row, false, STRICT))
+			view.state = DECIDING_CHANGED;
+		else if (change + half <= most)
+			view.state = DECIDING_SAME;
+	}
+	sheet_free(s);
+	return view;
+}
+
+struct deciding *
+deciding_new(
+    const struct bench_case *cases, size_t ncases, size_t nbuilds, bool paired)
+{
+	struct deciding *d = mem_new(sizeof *d);
+
+	*d = (struct deciding){cases, ncases, nbuilds, paired, NULL};
+	d->cols = mem_array(ncases * nbuilds * METRICS + 1, sizeof *d->cols);
+	return d;
+}
+
+void
+deciding_free(struct deciding *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->ncases * d->nbuilds * METRICS; i++)
+		free(d->cols[i].v);
+	free(d->cols);
+	free(d);
+}
+
+static struct column *
+find_column(const struct deciding *d, size_t cas, size_t build, size_t i)
+{
+	return &d->cols[(cas * d->nbuilds + build) * METRICS + i];
+}
+
+/* Returns the i-th metric of a case, or NULL. */
+static const struct metric *
+find_metric(const struct deciding *d, size_t cas, size_t i)
+{
+	const struct json *config = d->cases[cas].config;
+
+	if (i == 0)
+		return metric_find(metric_has_rate(config)
+			? "p50_latency_ms"
+			: metric_primary(config));
+	return metric_is_closed(config) ? metric_find("server_cpu_us_per_req")
+					: NULL;
+}
+
+void
+deciding_add(struct deciding *d, size_t cas, size_t build, size_t index,
+    const struct json *metrics)
+{
+	const struct metric *m;
+
+	for (size_t i = 0; i < METRICS && (m = find_metric(d, cas, i)); i++) {
+		struct column *c = find_column(d, cas, build, i);
+
+		while (c->n < index) {
+			c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+			c->v[c->n++] = NAN;
+		}
+		c->v[index - 1] = json_get_num(metrics, m->name, NAN);
+	}
+}
+
+static bool
+is_known(const struct column *c, size_t n)
+{
+	for (size_t i = 0; i < n && i < c->n; i++)
+		if (isfinite(c->v[i]))
+			return true;
+	return false;
+}
+
+/* Looks at the i-th metric of one build, beside that of 'base' if they differ.
+ */
+static struct deciding_view
+look_at_metric(const struct deciding *d, size_t cas, size_t runs, size_t base,
+    size_t build, size_t i)
+{
+	const struct metric *m = find_metric(d, cas, i);
+	const struct column *x = find_column(d, cas, base, i);
+	const struct column *y = find_column(d, cas, build, i);
+	size_t n = x->n < y->n ? x->n : y->n;
+
+	n = runs < n ? runs : n;
+	if (i > 0 && (!m || !is_known(x, n) || !is_known(y, n)))
+		return (struct deciding_view){DECIDING_SAME, 0};
+	if (base == build)
+		return deciding_measure(x->v, n, m->margin);
+	return deciding_compare(
+	    x->v, y->v, n, d->paired, strcmp(m->unit, "ms") == 0, m->margin);
+}
+
+/* Decides about a build, and keeps the largest width of each open metric. */
+static enum deciding_state
+look_at_build(const struct deciding *d, size_t cas, size_t runs, size_t base,
+    size_t build, double widths[METRICS])
+{
+	struct deciding_view v[METRICS];
+	enum deciding_state state = DECIDING_SAME;
+
+	for (size_t i = 0; i < METRICS; i++) {
+		v[i] = look_at_metric(d, cas, runs, base, build, i);
+		if (v[i].state == DECIDING_CHANGED)
+			return DECIDING_CHANGED;
+	}
+	for (size_t i = 0; i < METRICS; i++) {
+		if (v[i].state != DECIDING_OPEN)
+			continue;
+		state = DECIDING_OPEN;
+		widths[i] = fmax(widths[i], v[i].width);
+	}
+	return state;
+}
+
+/* Adds "rps +-2.9 %, margin 2 %" for each width that is set. */
+static void
+add_open(const struct deciding *d, size_t cas, const double widths[METRICS],
+    struct str *to)
+{
+	const char *between = "";
+
+	for (size_t i = 0; i < METRICS; i++) {
+		const struct metric *m = find_metric(d, cas, i);
+
+		if (!m || widths[i] < 0)
+			continue;
+		str_printf(to, "%s%s ", between, m->name);
+		if (isfinite(widths[i]))
+			str_printf(to,
+			    widths[i] < .1 ? "+-%.2g %%" : "+-%.0f %%",
+			    100 * widths[i]);
+		else
+			str_add(to, "not known yet");
+		str_printf(to, ", margin %g %%", 100 * m->margin);
+		between = ", ";
+	}
+}
+
+enum deciding_state
+deciding_look(const struct deciding *d, size_t cas, size_t runs,
+    const bool *out, struct str *open)
+{
+	enum deciding_state state = DECIDING_SAME, one;
+	double widths[METRICS] = {-1, -1};
+	size_t base = 0, left = 0;
+
+	while (base < d->nbuilds && out[base])
+		base++;
+	for (size_t b = base; b < d->nbuilds; b++) {
+		left += !out[b];
+		if (out[b] || b == base)
+			continue;
+		one = look_at_build(d, cas, runs, base, b, widths);
+		if (state != DECIDING_OPEN && one != DECIDING_SAME)
+			state = one;
+	}
+	if (left == 1)
+		state = look_at_build(d, cas, runs, base, base, widths);
+	add_open(d, cas, widths, open);
+	return left ? state : DECIDING_OPEN;
+}

@@ -1,0 +1,276 @@
+/*
+ * When a case with a budget ends: what a metric says, and a case of several;
+ * and simulated sessions of two equal and of two different builds.
+ */
+#include "tap.h"
+
+#include "json.h"
+#include "rng.h"
+#include "str.h"
+#include "tdist.h"
+#include "vkb-load/plan/benchcase.h"
+#include "vkb-load/session/deciding.h"
+
+#include <stdlib.h>
+
+static bool
+is(struct deciding_view v, enum deciding_state state)
+{
+	return v.state == state;
+}
+
+/* Values whose intervals can be worked out by hand. */
+static void
+one_build(void)
+{
+	static const double same[] = {7, 7, 7}, zeros[8] = {0};
+	static const double three[] = {90, 100, 110};
+	static const double nine[] = {5, 3, 1, 9, 7, 2, 8, 6, 4};
+	static const double gap[] = {5, NAN, 3, 1, 9, 7, 2, 8, 6, 4};
+	double mean = log(90. * 100 * 110) / 3, squares = 0, half, wide;
+
+	tap_ok(isinf(deciding_measure(NULL, 0, 1).width) &&
+		isinf(deciding_measure(three, 2, 1).width) &&
+		is(deciding_measure(three, 2, 1), DECIDING_OPEN),
+	    "fewer than three values have no interval, and leave it open");
+	for (size_t i = 0; i < 3; i++) /* t on logarithms */
+		squares += pow(log(three[i]) - mean, 2);
+	half = 4.302652729911275 * sqrt(squares / 2 / 3);
+	wide = (exp(mean + half) - exp(mean - half)) / 200;
+	tap_near(deciding_measure(three, 3, .05).width, wide, 1e-9,
+	    "three values: t, by the median");
+	tap_ok(is(deciding_measure(three, 3, wide + .001), DECIDING_SAME) &&
+		is(deciding_measure(three, 3, wide - .001), DECIDING_OPEN),
+	    "one build is decided when its interval lies within the margin");
+	/* l = 2 of 9 covers .961. */
+	tap_near(deciding_measure(nine, 9, .05).width, (8. - 2) / 2 / 5, 1e-12,
+	    "nine values: the second from either end");
+	tap_near(deciding_measure(gap, 10, .05).width, (8. - 2) / 2 / 5, 1e-12,
+	    "a missing run is left out");
+	tap_ok(is(deciding_measure(same, 3, .02), DECIDING_SAME) &&
+		is(deciding_measure(zeros, 8, .02), DECIDING_SAME),
+	    "equal values are known exactly");
+}
+
+static void
+two_builds(void)
+{
+	static const double up[] = {
+	    99.13, 110.41, 121.07, 104.53, 115.59, 110.83, 109.97, 110.29};
+	static const double near[] = {
+	    99.5, 100.5, 100.2, 99.8, 100, 100.1, 99.9, 100};
+	double base[8], zeros[8] = {0}, y[8], gap[8], mean = 0, squares = 0;
+	double half, least;
+
+	for (size_t i = 0; i < 8; i++) {
+		base[i] = 100;
+		mean += log(up[i] / 100) / 8;
+	}
+	for (size_t i = 0; i < 8; i++)
+		squares += pow(log(up[i] / 100) - mean, 2);
+	half = sqrt(squares / 7 / 8);
+	tap_near(deciding_compare(base, up, 8, true, false, .02).width,
+	    sinh(half * tdist_quantile(.975, 7)), 1e-9,
+	    "eight rounds: t of their logarithms");
+	for (int paired = 0; paired < 2; paired++) {
+		tap_ok(is(deciding_compare(base, up, 8, paired, false, .02),
+			   DECIDING_CHANGED) &&
+			is(deciding_compare(up, base, 8, paired, false, .02),
+			    DECIDING_CHANGED),
+		    "10 %% more, or less, is a change");
+		tap_ok(is(deciding_compare(base, up, 8, paired, false, .12),
+			   DECIDING_OPEN),
+		    "an estimate within the margin is no change");
+		tap_ok(is(deciding_compare(base, up, 8, paired, false, .25),
+			   DECIDING_SAME) &&
+			is(deciding_compare(base, near, 8, paired, false, .02),
+			    DECIDING_SAME),
+		    "an interval within the margin is no change");
+		tap_ok(is(deciding_compare(base, up, 2, paired, false, .02),
+			   DECIDING_OPEN) &&
+			is(deciding_compare(base, up, 0, paired, false, .02),
+			    DECIDING_OPEN) &&
+			!isinf(deciding_compare(base, up, 3, paired, false, .02)
+				   .width),
+		    "fewer than three runs decide nothing");
+		tap_ok(is(deciding_compare(zeros, up, 8, paired, false, .02),
+			   DECIDING_OPEN) &&
+			is(deciding_compare(up, zeros, 8, paired, false, .02),
+			    DECIDING_OPEN),
+		    "there is no ratio to zero");
+	}
+	/* The mean is moved to between the limits at 95 and at 99 %. */
+	least = half * (tdist_quantile(.975, 7) + tdist_quantile(.995, 7)) / 2;
+	for (size_t i = 0; i < 8; i++)
+		y[i] = up[i] * exp(least - mean);
+	tap_ok(
+	    is(deciding_compare(base, y, 8, true, false, .02), DECIDING_OPEN),
+	    "a change that is sure by 95 %%, but not by 99 %%, is left open");
+	for (size_t i = 0; i < 8; i++)
+		y[i] =
+		    up[i] * exp(half * tdist_quantile(.995, 7) * 1.001 - mean);
+	tap_ok(is(deciding_compare(base, y, 8, true, false, .02),
+		   DECIDING_CHANGED),
+	    "one that is sure by 99 %% is found");
+	for (size_t i = 0; i < 8; i++)
+		gap[i] = i % 2 ? NAN : 100;
+	half = deciding_compare(gap, up, 8, true, false, .02).width;
+	for (size_t i = 0; i < 4; i++)
+		y[i] = up[2 * i];
+	tap_near(half, deciding_compare(base, y, 4, true, false, .02).width,
+	    1e-12, "a round with a missing run is left out");
+	for (size_t i = 0; i < 8; i++)
+		y[i] = i % 2 ? 100 : 108;
+	tap_ok(deciding_compare(base, y, 8, true, true, .05).width >
+		.07 + deciding_compare(base, y, 8, true, false, .05).width,
+	    "the step of a coarse clock makes the interval wider");
+}
+
+/* Adds runs 1..6 of three builds; the last has 'factor' as much of a metric. */
+static void
+add_runs(struct deciding *d, size_t cas, const char *metric, double factor)
+{
+	for (size_t i = 1; i <= 6; i++)
+		for (size_t b = 0; b < 3; b++) {
+			struct json *m = json_object();
+
+			json_set_num(m, "rps",
+			    100 +
+				(strcmp(metric, "rps") ? 50 : .1) *
+				    (double)(i % 2 && b));
+			json_set_num(m, "p50_latency_ms", 1);
+			json_set_num(m, "server_cpu_us_per_req", 5);
+			json_set_num(m, metric,
+			    json_get_num(m, metric, 0) * (b == 2 ? factor : 1));
+			deciding_add(d, cas, b, i, m);
+			json_free(m);
+		}
+}
+
+static void
+looks(const struct deciding *d, size_t cas, size_t runs, const bool *out,
+    enum deciding_state want, const char *open, const char *what)
+{
+	struct str s = {0};
+	enum deciding_state got = deciding_look(d, cas, runs, out, &s);
+
+	str_add(&s, "");
+	tap_ok(got == want && (!open || strcmp(s.s, open) == 0),
+	    "%s (%d, '%s')", what, (int)got, s.s);
+	str_free(&s);
+}
+
+/* Cases of three builds. */
+static void
+cases(void)
+{
+	struct json *closed = json_object(), *paced = json_object();
+	struct bench_case v[] = {
+	    {.config = closed}, {.config = closed}, {.config = paced}};
+	bool out[3] = {false};
+	struct deciding *d = deciding_new(v, 3, 3, true);
+
+	json_set_num(paced, "rate", 100);
+	looks(d, 0, 6, out, DECIDING_OPEN, "rps not known yet, margin 2 %",
+	    "a case without runs is open, and a metric that nobody has is not");
+	add_runs(d, 0, "rps", 1);
+	looks(d, 0, 6, out, DECIDING_SAME, "", "all builds are the same");
+	looks(d, 0, 2, out, DECIDING_OPEN, NULL, "later runs do not count");
+	add_runs(d, 1, "server_cpu_us_per_req", 1.1);
+	looks(d, 1, 6, out, DECIDING_OPEN, "rps +-24 %, margin 2 %",
+	    "one build changed in CPU time, the other is open in its rate");
+	out[1] = true;
+	looks(d, 1, 6, out, DECIDING_CHANGED, "",
+	    "without that build the case is decided by its CPU time alone");
+	add_runs(d, 2, "rps", 3);
+	looks(d, 2, 6, out, DECIDING_SAME, "",
+	    "with a rate the median latency decides, and no CPU time");
+	out[2] = true;
+	looks(d, 1, 6, out, DECIDING_SAME, "",
+	    "if one build is left, its median decides");
+	out[0] = true;
+	looks(d, 1, 6, out, DECIDING_OPEN, "",
+	    "without a build nothing is decided");
+	deciding_free(d);
+	json_free(closed);
+	json_free(paced);
+}
+
+/* Box and Muller (1958). */
+static double
+normal(struct rng *r)
+{
+	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
+}
+
+enum { TIMES = 400, ROUNDS = 30 };
+
+/* Two builds of one case, 30 rounds at most, which is a minute of two seconds
+ * each: shares of the cases that changed, and that did not, and mean rounds. */
+struct outcome {
+	double changed, same, rounds;
+};
+
+static struct outcome
+simulate(double change, double sd)
+{
+	struct outcome o = {0};
+	struct rng r;
+
+	rng_seed(&r, 7, 0);
+	for (int i = 0; i < TIMES; i++) {
+		double x[ROUNDS], y[ROUNDS], at = 7;
+		enum deciding_state s;
+		size_t n;
+
+		for (int k = 0; k < ROUNDS; k++) { /* sd: of the ratio */
+			x[k] = 1e5 * exp(.1 * normal(&r));
+			y[k] = x[k] * (1 + change) * exp(sd * normal(&r));
+		}
+		for (;; at *= 1.5) {
+			n = (size_t)fmin(ROUNDS, round(at));
+			s = deciding_compare(x, y, n, true, false, .02).state;
+			if (s != DECIDING_OPEN || n == ROUNDS)
+				break;
+		}
+		o.changed += (s == DECIDING_CHANGED) / (double)TIMES;
+		o.same += (s == DECIDING_SAME) / (double)TIMES;
+		o.rounds += (double)n / TIMES;
+	}
+	return o;
+}
+
+static void
+check(double change, double sd, struct outcome least, struct outcome most)
+{
+	struct outcome o = simulate(change, sd);
+
+	tap_ok(o.changed >= least.changed && o.changed <= most.changed &&
+		o.same >= least.same && o.same <= most.same &&
+		o.rounds >= least.rounds && o.rounds <= most.rounds,
+	    "%g %% less, noise %g %%: %.1f %% changed, %.1f %% the same, after "
+	    "%.1f rounds",
+	    100 * change, 100 * sd, 100 * o.changed, 100 * o.same, o.rounds);
+}
+
+static void
+sessions(void)
+{
+	check(0, .012, (struct outcome){0, .97, 7}, (struct outcome){0, 1, 10});
+	check(
+	    0, .04, (struct outcome){0, .2, 20}, (struct outcome){.04, 1, 30});
+	check(.02, .012, (struct outcome){.4, 0, 7},
+	    (struct outcome){1, .08, 30});
+	check(
+	    .05, .012, (struct outcome){.99, 0, 7}, (struct outcome){1, 0, 8});
+}
+
+int
+main(void)
+{
+	one_build();
+	two_builds();
+	cases();
+	sessions();
+	return tap_done();
+}
