@@ -47,12 +47,13 @@ judged() {
     .metrics = {requests: 100, elapsed_s: 1, rps: (if .config.command == "SET" then '"$2"' else '"$3"' end)}' "$1"
 }
 load -q --runs 3 --label a -o three
+# shellcheck disable=SC2016 # jq's variables
 judged three '100 + $i / 100' '100 * $i * $i' >known
 cp known r
 test_that 'a case that is decided, and one that is not' load -v --label a --runs 3 --budget 200ms --resume r
 test_same 'SET a ok 3' "$(made r | grep -o 'SET.*')" 'the case that is decided is not run again'
 n=$(made r | sed 's/PING a ok \([0-9]*\).*/\1/')
-test_result "$((n < 4))" "the other one goes on: $n runs"
+test_result "$((n < 4))" "the other one continues: $n runs"
 test_match '^vkb-load: SET.*: decided, the same after 3 runs$' .err '-v tells which case is decided'
 test_match '^vkb-load: PING.*: open after 3 runs: rps \+-[0-9]+ %, margin 2 %$' .err \
   '-v tells what is open'
@@ -63,8 +64,9 @@ for how in random sequential; do
   cp known r
   test_that "the order $how" load -q --label a --order $how --runs 3 --budget 200ms --resume r
   test_match '^PING a ok ([4-9]|[0-9]{2,}) SET a ok 3$' "$(made r >got; echo got)" \
-    "$how: only the case that is open goes on"
+    "$how: only the case that is open continues"
 done
+# shellcheck disable=SC2016 # jq's variables
 judged three 100 '10 + $i / 1000' >known
 cp known r
 test_that 'a session that is decided' load --label a --runs 3 --budget 99h --resume r
@@ -73,6 +75,7 @@ test_that 'when all is decided, no run is made' cmp known r
 
 { build a "$server"; build b "$server"; } >builds
 load -q --builds builds --runs 3 -o both
+# shellcheck disable=SC2016 # jq's variables
 judged both '100 + 10 * $b + $i / 100' '100 * ($b + $i) * $i' >r
 test_that 'two builds' load -v --builds builds --runs 3 --budget 200ms --resume r
 test_match '^PING a ok ([4-9]|[0-9]{2,}) PING b ok \1 SET a ok 3 SET b ok 3$' "$(made r >got; echo got)" \

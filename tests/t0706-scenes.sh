@@ -68,7 +68,7 @@ jq -c '.run.index as $i | .metrics = {requests: 500, p50_latency_ms: 1,
   rps: (if .config.scenario == "c" then $i * $i else 1 end)}' part2 >part3
 test_that 'a scene with one open case is resumed' vkb-load --runs 3 --budget 200ms --resume part3 s.json
 test_same '1_c' "$(tail -n +16 part3 | jq -r .config.test_id | sort -u)" \
-  'the scene goes on for the case that is open'
+  'the scene continues for the case that is open'
 
 # --- failures
 
