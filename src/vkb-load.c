@@ -102,7 +102,7 @@ static const struct opt option_table[] = {
 	.help = "run each case N times; default auto, 6 to 10"},
     {0, "budget", OPT_DURATION, AT(session.budget_s), "TIME", .min = .001,
 	.max = 1e7,
-	.help = "go on until each case is decided, at most for TIME a case"},
+	.help = "measure until each case is decided, at most TIME a case"},
     {0, "order", OPT_CHOICE, AT(session.order), "HOW",
 	.choices = "interleaved|slices|random|sequential",
 	.help = "run in this order"},

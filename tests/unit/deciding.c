@@ -80,12 +80,12 @@ two_builds(void)
 		    "10 %% more, or less, is a change");
 		tap_ok(is(deciding_compare(base, up, 8, paired, false, .12),
 			   DECIDING_OPEN),
-		    "an estimate within the margin is no change");
+		    "an estimate within the margin is left open");
 		tap_ok(is(deciding_compare(base, up, 8, paired, false, .25),
 			   DECIDING_SAME) &&
 			is(deciding_compare(base, near, 8, paired, false, .02),
 			    DECIDING_SAME),
-		    "an interval within the margin is no change");
+		    "an interval within the margin means the same");
 		tap_ok(is(deciding_compare(base, up, 2, paired, false, .02),
 			   DECIDING_OPEN) &&
 			is(deciding_compare(base, up, 0, paired, false, .02),
@@ -172,7 +172,7 @@ cases(void)
 
 	json_set_num(paced, "rate", 100);
 	looks(d, 0, 6, out, DECIDING_OPEN, "rps not known yet, margin 2 %",
-	    "a case without runs is open, and a metric that nobody has is not");
+	    "a case without runs is open in its primary metric alone");
 	add_runs(d, 0, "rps", 1);
 	looks(d, 0, 6, out, DECIDING_SAME, "", "all builds are the same");
 	looks(d, 0, 2, out, DECIDING_OPEN, NULL, "later runs do not count");
