@@ -143,6 +143,30 @@ test_match '^-  INCR  instructions_per_req .* exact: \+125 as incr calls look 0\
   text 'the call that causes the work is named'
 test_match '^-  INCR  syscalls_per_req .* exact: find 0 -> 0\.5$' text 'the system calls are named'
 test_same "$(sed 1q text)" "$(vkb-compare -v --deltas deltas | sed 1q)" 'the records have the system calls'
+# Where get calls z, which calls m; m calls fast, or slow, which takes as much.
+edges() { # edges FROM,TO,CALLS ...: adds the calls of functions by their numbers
+  printf '[%s]\n' "$@" | jq -s -c 'map({from: .[0], to: .[1], calls: .[2], inclusive: 1})' >calls
+  jq -c --slurpfile calls calls 'if .edges then .edges = $calls[0] else . end'
+}
+{
+  counted base GET 1230 main=1000 get=100 z=60 m=40 fast=30 | edges 0,1,1 0,2,1 2,3,1 3,4,1
+  counted new GET 1360 main=1000 get=100 z=120 m=80 slow=60 |
+    edges 0,1,1 0,2,1 1,2,1 2,3,2 3,4,2
+} >folded
+says_cause() { # says_cause WHAT CAUSES FILE: the count changes by these causes
+  judge -f text:text "$3"
+  test_match "^-  GET  *instructions_per_req .* exact: $2\$" text "$1"
+}
+says_cause 'causes that cancel each other are not named after one that explains the change' \
+  '\+130 as get calls z 1 time instead of 0' folded
+{
+  counted base GET 1300 main=1000 get=100 z=60 m=40 fast=1 leaf=99 |
+    edges 0,1,1 0,2,1 2,3,1 3,4,1 4,5,1
+  counted new GET 1500 main=1000 get=100 z=120 m=80 slow=2 leaf=198 |
+    edges 0,1,1 0,2,1 1,2,1 2,3,2 3,4,2 4,5,2
+} >folded
+says_cause 'the cause that leads to the change is named, though others that cancel are larger together' \
+  '\+200 as get calls z 1 time instead of 0' folded
 sed '/profile/s/"self":100,/"self":-1,/' runs >bad
 test_status 1 'the counts are compared though a profile has wrong functions' judge bad
 test_match "^vkb-compare: bad:3: 'functions' is not a list of functions with name, object, self and calls" \

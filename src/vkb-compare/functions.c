@@ -15,7 +15,9 @@
 #define NAMED 3      /* causes, or system calls, that are named */
 #define ROUNDED 1e-9 /* system calls in each request: below, it is rounding */
 #define EXPLAINED .9 /* of the sum of all, by those that are named: enough */
+#define FOLDED .05   /* of the change: what is left then is not named */
 #define SMALL .02    /* of it; smaller ones are not named */
+#define MOST .75     /* of the change, by causes that cancel each other */
 #define CANCEL 1.5   /* of what functions themselves change, by causes */
 
 struct functions {
@@ -100,44 +102,75 @@ write_cause(struct str *s, const struct causes *c, const struct cause *v)
 	together_write_count(s, v->times[0]);
 }
 
-/* Where functions were renamed or compiled into others, calls that appear and
- * disappear cancel each other: then says what each function itself executes. */
-static void
-choose_causes(struct causes *c)
+static double
+sum_causes(const struct causes *c)
 {
-	double causes = 0, selves = 0;
+	double all = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		causes += fabs(c->v[i].change);
+		all += fabs(c->v[i].change);
+	return all;
+}
+
+/* Do causes cancel each other, since functions were renamed or compiled into
+ * others, or have other callers now? */
+static bool
+do_cancel(const struct causes *c)
+{
+	double selves = 0;
+
 	for (size_t i = 0; i < c->nfunctions; i++)
 		selves +=
 		    fabs(c->functions[i].self[1] - c->functions[i].self[0]);
-	if (causes > CANCEL * selves)
+	return sum_causes(c) > CANCEL * selves;
+}
+
+/* Of causes that cancel each other keeps those that lead to the change, largest
+ * first, if they are most of it. Else says what each function itself executes.
+ */
+static void
+choose_causes(struct causes *c)
+{
+	double change = c->total[1] - c->total[0], left = change;
+	size_t kept = 0;
+
+	if (!do_cancel(c))
+		return;
+	for (size_t i = 0; i < c->n && kept < NAMED; i++) {
+		double by = c->v[i].change;
+
+		if (fabs(left - by) > fabs(left) - fabs(by) / 2)
+			continue;
+		left -= by;
+		c->v[kept++] = c->v[i];
+	}
+	if (fabs(left) > (1 - MOST) * fabs(change))
 		causes_take_selves(c);
+	else
+		c->n = kept;
 }
 
 /* Writes the largest causes that have names. Returns whether there is one. */
 static bool
 write_causes(struct str *s, const struct causes *c)
 {
-	double all = 0, told = 0, rest = 0;
+	double change = c->total[1] - c->total[0], rest = change;
+	double all = sum_causes(c), told = 0;
 	size_t named = 0;
 
-	for (size_t i = 0; i < c->n; i++)
-		all += fabs(c->v[i].change);
-	for (size_t i = 0; i < c->n; i++) {
+	for (size_t i = 0; i < c->n && named < NAMED &&
+	     told < EXPLAINED * all && fabs(rest) > FOLDED * fabs(change);
+	     i++) {
 		const struct cause *v = &c->v[i];
 		size_t in = v->from == CAUSES_NONE ? v->to : v->from;
 
-		if (named < NAMED && told < EXPLAINED * all &&
-		    fabs(v->change) > SMALL * all &&
-		    !c->functions[in].unnamed) {
-			write_cause(s, c, v);
-			told += fabs(v->change);
-			named++;
-		} else {
-			rest += v->change;
-		}
+		if (!(fabs(v->change) > SMALL * all) ||
+		    c->functions[in].unnamed)
+			continue;
+		write_cause(s, c, v);
+		told += fabs(v->change);
+		rest -= v->change;
+		named++;
 	}
 	if (named && fabs(rest) > SMALL * all)
 		str_printf(s, ", %c", rest < 0 ? '-' : '+');
