@@ -30,7 +30,8 @@ test_same 2 "$(counts a.jsonl | sort -u | wc -l | tr -d ' ')" \
   'the counts of two servers are equal'
 test_same true "$(runs a.jsonl | jq -s 'all(.[]; .status == "ok" and .counted and
   (.metrics | keys - ["bytes_per_key"]) ==
-    ["allocations_per_req", "instructions_per_req", "syscalls_per_req"] and
+    ["allocations_per_req", "bytes_per_client", "instructions_per_req", "syscalls_per_req",
+     "unfreed_allocations_per_req"] and
   .metrics.instructions_per_req > 1000 and .metrics.allocations_per_req > 1)')" \
   'a counted run has counts and no times'
 test_same true "$(runs a.jsonl | jq -s 'all(.[].metrics; .syscalls_per_req | . >= .06 and . < .0602)')" \
@@ -80,7 +81,11 @@ test_same true "$(jq '. as $p | def near(a; b): (a - b | fabs) < 1e-6;
 # --- a module
 
 cat >counted.c <<'END'
+#include <stdlib.h>
 typedef int (*command)(void *, void **, int);
+struct event { unsigned long long id, version; };
+typedef void (*listener)(void *, struct event, unsigned long long, void *);
+static void *(*take)(size_t);
 static int (*create)(void *, const char *, command, const char *, int, int, int);
 static int (*reply)(void *, long long);
 static long long sum;
@@ -97,8 +102,20 @@ static int
 counted_command(void *ctx, void **argv, int argc)
 {
 	(void)argv;
+#ifdef LEAKS
+	*(void *volatile *)&take = malloc(16);
+#endif
 	return reply(ctx, counted_add(ROUNDS + argc));
 }
+#ifdef CLIENT
+static void
+counted_connect(void *ctx, struct event e, unsigned long long sub, void *data)
+{
+	(void)ctx, (void)e, (void)data;
+	if (sub == 0)
+		take(CLIENT);
+}
+#endif
 int
 ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
 {
@@ -110,6 +127,13 @@ ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
 	get("ValkeyModule_ReplyWithLongLong", &reply);
 	get("ValkeyModule_SetModuleAttribs", &attributes);
 	attributes(ctx, "counted", 1, 1);
+#ifdef CLIENT
+	int (*subscribe)(void *, struct event, listener);
+
+	get("ValkeyModule_Alloc", &take);
+	get("ValkeyModule_SubscribeToServerEvent", &subscribe);
+	subscribe(ctx, (struct event){4, 1}, counted_connect);
+#endif
 	return create(ctx, "counted.add", counted_command, "readonly", 0, 0, 0);
 }
 END
@@ -133,12 +157,15 @@ test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
 test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more instructions'
 
 # Each request executes four instructions a round and more.
-gcc -g -O1 -fPIC -shared -DROUNDS=30000 -o slow.so counted.c
+cc -g -O1 -fPIC -shared -DROUNDS=300000 -DLEAKS -o slow.so counted.c
 test_that 'a module with a long loop is counted' \
   vkb-load -q --count-only --module ./slow.so -o slow.jsonl module.json
-test_same '[1000,1]' "$(jq -c 'select(.type == "profile") | [.requests,
+test_same '[100,1]' "$(jq -c 'select(.type == "profile") | [.requests,
   (.functions[] | select(.name == "counted_add").calls)]' slow.jsonl)" \
-  'of an expensive command 1000 requests are counted, each with its own calls'
+  'of a command of more than a million instructions 100 requests are counted, each with its own calls'
+unfreed() { runs "$1" | jq -s -c 'map(.metrics.unfreed_allocations_per_req)'; }
+test_same '[0,0] [1,1]' "$(unfreed m100.jsonl) $(unfreed slow.jsonl)" \
+  'a command that frees what it takes has no unfreed allocation, one that leaks has one a request'
 test_that 'a transaction of three commands is counted' vkb-load -q --count-only \
   --command 'MULTI; INCR {key}; EXEC' -P 30 -o multi.jsonl
 test_same '[10002,3334]' "$(jq -c 'select(.type == "profile") | .requests as $n | [$n,
@@ -233,9 +260,13 @@ test_status 0 'two counts of the same build are exit 0' \
 test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out \
   'the count is compared exactly'
 config '"SET"' ',"custom-server-configs":{"maxmemory":"1gb"}' >more.json
+cc -g -O1 -fPIC -shared -DROUNDS=1 -DCLIENT=4096 -o client.so counted.c
 test_that 'a server that does more is counted' \
-  vkb-load -q --count-only --label more more.json
+  vkb-load -q --count-only --label more --module ./client.so more.json
 runs .out | jq -c 'del(.config.server_config, .subject.binary_sha256)' >more.jsonl
+memory() { runs "$1" | jq -s -c 'map(.metrics | [.bytes_per_key, .bytes_per_client]) | unique'; }
+test_same "$(memory b.jsonl | jq -c '.[0][1] += 4096')" "$(memory more.jsonl)" \
+  'where a client takes 4096 bytes more, bytes_per_client has them and bytes_per_key has not'
 test_status 1 'more instructions are exit 1' vkb-compare -v a.jsonl more.jsonl
 test_match '^SET executes [0-9.]*% more instructions per request' \
   .out 'the headline has the added instructions'

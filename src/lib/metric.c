@@ -104,6 +104,10 @@ const struct metric metric_table[] = {
 	.help = "calls of the allocator that take memory, per request, counted "
 		"by callgrind",
 	.gate = true, .exact = true},
+    {"unfreed_allocations_per_req", "calls", METRIC_LOWER, COUNT_MARGIN, 2,
+	.help = "calls of the allocator that take memory less those that free "
+		"it, per request, counted by callgrind",
+	.gate = true, .exact = true},
     {"syscalls_per_req", "calls", METRIC_LOWER, COUNT_MARGIN, 4,
 	.help = "system calls of the server per request, counted by callgrind",
 	.gate = true, .exact = true},
@@ -135,6 +139,9 @@ const struct metric metric_table[] = {
 	.help = "used_memory_dataset of the servers over their keys, from "
 		"1,000 keys on",
 	.gate = true, .grows = true, .exact_margin = COUNT_MARGIN},
+    {"bytes_per_client", "B", METRIC_LOWER, COUNT_MARGIN, 1,
+	.help = "used_memory for each idle client more, of counted runs",
+	.gate = true, .exact = true},
     {"stored_bytes_per_key", "B", METRIC_LOWER, .02, 1,
 	.help = "memory of keys, values and their tables over the keys: "
 		"used_memory without that of an empty server, of connections "

@@ -164,6 +164,7 @@ reports(void)
 	tap_ok(report(0, &run, &profiles) == 0, "a dump is read");
 	is_text(json_get(run, "metrics"),
 	    "{\"instructions_per_req\":13.2,\"allocations_per_req\":0.8,"
+	    "\"unfreed_allocations_per_req\":0.4,"
 	    "\"syscalls_per_req\":0.5,\"l1_misses_per_req\":0.06,"
 	    "\"ll_misses_per_req\":0.007}",
 	    "counts are divided by 10000 requests; an allocator that calls "
@@ -193,7 +194,7 @@ reports(void)
 	    "{\"name\":\"malloc\",\"object\":\"/lib/libc.so\",\"self\":4,"
 	    "\"inclusive\":4.01,\"calls\":0.5},"
 	    "{\"name\":\"main\",\"object\":\"/bin/x\",\"self\":2,"
-	    "\"inclusive\":13.17,\"calls\":0},"
+	    "\"inclusive\":13.17,\"calls\":0,\"syscalls\":0.5},"
 	    "{\"name\":\"free\",\"object\":\"/lib/libc.so\",\"self\":0.09,"
 	    "\"inclusive\":0.09,\"calls\":0.4},"
 	    "{\"name\":\"tc_memalign\",\"object\":\"/lib/libc.so\",\"self\":"
@@ -237,7 +238,8 @@ stripped(void)
 	    "ob=/bin/x\nfn=0x10\n1 5000\nfn=main\n1 5000\nfn=f\n1 10\n");
 	report(1, &run, &profiles);
 	is_text(json_get(run, "metrics"),
-	    "{\"instructions_per_req\":1.001,\"allocations_per_req\":0}",
+	    "{\"instructions_per_req\":1.001,\"allocations_per_req\":0,"
+	    "\"unfreed_allocations_per_req\":0}",
 	    "with the names of most of them, no calls are 0 allocations");
 	json_free(run);
 	json_free(profiles);

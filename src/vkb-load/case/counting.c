@@ -18,6 +18,7 @@
 #include "vkb-load/plan/scene.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,12 @@
 #include <unistd.h>
 
 enum {
-	PROBE = 200,    /* requests that say what one costs */
+	PROBE = 20,     /* requests that say what one costs */
 	WARMUP = 2000,  /* requests before those that are counted, with these */
-	WINDOW = 10000, /* requests that are counted */
-	SHORT = 1000,   /* the same where each costs much; no more to warm up */
-	MUCH = 100000,  /* instructions */
+	WINDOW = 10000, /* requests that are counted, of no more instructions */
+	MUCH = 100000,  /* than these; no more to warm up else, and of ten times
+			 * as many instructions a tenth of the requests */
+	LEAST = 10,     /* but no fewer */
 	DUMPS = 3, /* of a part: the probe, the rest of its warm-up, itself */
 	OBEY_MS = 120000 /* a dump of a large server on a busy machine */
 };
@@ -225,20 +227,24 @@ make_dump_path(const struct json *server, size_t part, int dump)
 	    DUMPS * part + (size_t)dump);
 }
 
-/* Is a request expensive, by the dump of the probe? Returns -1 after reporting
- * an error. */
-static int
-check_cost(const struct json *server, size_t part, long long requests)
+/* Returns how many requests are counted, by the dump of the probe, or -1 after
+ * reporting an error. */
+static long long
+choose_window(const struct json *server, size_t part, long long requests)
 {
 	char *path = make_dump_path(server, part, 1);
 	struct callgrind g;
-	int rc = callgrind_open(&g, path);
+	long long n = callgrind_open(&g, path);
+	double cost = 0, much = MUCH;
 
-	if (rc == 0)
-		rc = g.nevents && g.total[0] / MUCH > (uint64_t)requests;
+	if (n == 0 && g.nevents)
+		cost = (double)g.total[0] / (double)requests;
+	if (n == 0)
+		for (n = WINDOW; n > LEAST && cost > much; much *= 10)
+			n /= 10;
 	callgrind_free(&g);
 	free(path);
-	return rc;
+	return n;
 }
 
 /* How many commands a transaction of this work has. */
@@ -269,8 +275,8 @@ count_part(const struct engine_job *j, size_t part,
 	    .end = end_window,
 	    .arg = &window};
 	struct engine_result dropped = {0};
-	long long n = find_transaction(work);
-	int rc, much = 0;
+	long long n = find_transaction(work), most = WINDOW;
+	int rc;
 
 	now.requests = (PROBE + n - 1) / n * n;
 	now.seed++;
@@ -279,18 +285,18 @@ count_part(const struct engine_job *j, size_t part,
 	if (rc == 0)
 		rc = command_server(server, 'd');
 	if (rc == 0)
-		rc = much = check_cost(server, part, now.requests);
-	if (rc == 0) {
+		most = choose_window(server, part, now.requests);
+	if (rc == 0 && most == WINDOW) {
 		now.requests = (WARMUP - PROBE + n - 1) / n * n;
 		now.seed++;
 		dropped = (struct engine_result){0};
 		rc = run_requests(j, &now, NULL, &dropped);
 		engine_result_free(&dropped);
 	}
-	if (rc < 0)
-		return rc;
+	if (rc < 0 || most < 0)
+		return -1;
 	now = *work;
-	now.requests = ((much ? SHORT : WINDOW) + n - 1) / n * n;
+	now.requests = (most + n - 1) / n * n;
 	rc = run_requests(j, &now, &meter, result);
 	return rc == 0 ? window.rc : rc;
 }
@@ -317,34 +323,70 @@ counting_run(const struct engine_job *j, const struct engine_work *works,
 
 /* --- what was counted --------------------------------------------------- */
 
-/* Does a name take memory from the allocator? See vkb-load(1). */
-static bool
-is_allocator(const char *name)
+/* What a function of the allocator does with memory. */
+enum { NOT_OF_ALLOCATOR, TAKES, RESIZES, FREES, ALLOCATOR_KINDS };
+
+/* Returns what a name does, see vkb-load(1). */
+static int
+find_allocator(const char *name)
 {
-	static const char *const names[] = {"malloc", "calloc", "realloc",
-	    "reallocarray", "aligned_alloc", "posix_memalign", "memalign",
-	    "mallocx", "rallocx", NULL};
+	static const struct {
+		const char *name;
+		int kind;
+	} v[] = {{"malloc", TAKES}, {"calloc", TAKES}, {"aligned_alloc", TAKES},
+	    {"posix_memalign", TAKES}, {"memalign", TAKES}, {"mallocx", TAKES},
+	    {"realloc", RESIZES}, {"reallocarray", RESIZES},
+	    {"rallocx", RESIZES}, {"free", FREES}, {"cfree", FREES},
+	    {"free_sized", FREES}, {"free_aligned_sized", FREES},
+	    {"dallocx", FREES}, {"sdallocx", FREES}};
 
 	if (str_starts(name, "je_") || str_starts(name, "tc_") ||
 	    str_starts(name, "mi_"))
 		name += 3;
-	for (size_t i = 0; names[i]; i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++)
+		if (strcmp(name, v[i].name) == 0)
+			return v[i].kind;
+	return NOT_OF_ALLOCATOR;
 }
 
-/* Calls of the allocator by others: its functions call each other. */
-static uint64_t
-count_allocations(const struct callgrind *g)
+/* Counts calls of the allocator by others: its functions call each other. */
+static void
+count_allocations(const struct callgrind *g, uint64_t n[ALLOCATOR_KINDS])
 {
-	uint64_t n = 0;
-
 	for (size_t i = 0; i < g->ncalls; i++)
-		if (is_allocator(g->functions[g->calls[i].to].name) &&
-		    !is_allocator(g->functions[g->calls[i].from].name))
-			n += g->calls[i].count;
-	return n;
+		if (!find_allocator(g->functions[g->calls[i].from].name))
+			n[find_allocator(g->functions[g->calls[i].to].name)] +=
+			    g->calls[i].count;
+}
+
+/* A stripped server whose allocator is its own has no names to count by. */
+static bool
+has_names(const struct callgrind *g)
+{
+	size_t named = 0;
+
+	for (size_t i = 0; i < g->nfunctions; i++)
+		named += !str_starts(g->functions[i].name, "0x");
+	return 2 * named > g->nfunctions;
+}
+
+static void
+add_allocations(
+    struct json *metrics, const struct callgrind *g, double requests)
+{
+	uint64_t n[ALLOCATOR_KINDS] = {0};
+	double unfreed;
+
+	count_allocations(g, n);
+	if (!n[TAKES] && !n[RESIZES] && !has_names(g))
+		return;
+	json_set_num(metrics, "allocations_per_req",
+	    (double)(n[TAKES] + n[RESIZES]) / requests);
+	/* A connection and its first request take a little that is not given
+	 * back meanwhile, so hundredths are enough. */
+	unfreed = ((double)n[TAKES] - (double)n[FREES]) / requests;
+	json_set_num(metrics, "unfreed_allocations_per_req",
+	    round(unfreed * 100) / 100 + 0.0);
 }
 
 static int
@@ -379,17 +421,6 @@ add_simulated(struct json *metrics, const char *name, const struct callgrind *g,
 		n += g->total[event];
 	}
 	json_set_num(metrics, name, (double)n / requests);
-}
-
-/* A stripped server whose allocator is its own has no names to count by. */
-static bool
-has_names(const struct callgrind *g)
-{
-	size_t named = 0;
-
-	for (size_t i = 0; i < g->nfunctions; i++)
-		named += !str_starts(g->functions[i].name, "0x");
-	return 2 * named > g->nfunctions;
 }
 
 static int
@@ -493,7 +524,6 @@ static struct json *
 make_metrics(const struct callgrind *g, double requests)
 {
 	struct json *metrics = json_object();
-	uint64_t allocations = count_allocations(g);
 	int event = find_event(g, "sysCount");
 	uint64_t syscalls = 0;
 
@@ -501,9 +531,7 @@ make_metrics(const struct callgrind *g, double requests)
 		syscalls += count_system_calls(&g->functions[i], event);
 	json_set_num(
 	    metrics, "instructions_per_req", (double)g->total[0] / requests);
-	if (allocations || has_names(g))
-		json_set_num(metrics, "allocations_per_req",
-		    (double)allocations / requests);
+	add_allocations(metrics, g, requests);
 	if (event >= 0)
 		json_set_num(
 		    metrics, "syscalls_per_req", (double)syscalls / requests);
@@ -514,18 +542,6 @@ make_metrics(const struct callgrind *g, double requests)
 	add_simulated(metrics, "branch_misses_per_req", g, requests,
 	    (const char *const[3]){"Bcm", "Bim"});
 	return metrics;
-}
-
-static int
-add_key_size(const struct target *t, struct json *metrics)
-{
-	static const char name[] = "bytes_per_key";
-	struct json *memory = json_object();
-	int rc = target_memory(t, memory);
-
-	json_set(metrics, name, json_dup(json_get(memory, name)));
-	json_free(memory);
-	return rc;
 }
 
 int
@@ -544,7 +560,6 @@ counting_report(const struct engine_job *j, size_t part, const char *name,
 		    run, "metrics", make_metrics(&g, (double)result->requests));
 		json_push(
 		    profiles, make_profile(name, server, result, run, &g));
-		rc = add_key_size(j->target, json_get(run, "metrics"));
 	}
 	callgrind_free(&g);
 	free(path);

@@ -53,8 +53,8 @@ int counting_run(const struct engine_job *, const struct engine_work *,
 
 /*
  * Reads what was counted of a part, a number from 0, with a name: sets the
- * metrics of its run record, with the bytes per key now, and adds a profile
- * record with the functions. Returns 0, or -1 after reporting an error.
+ * metrics of its run record, and adds a profile record with the functions.
+ * Returns 0, or -1 after reporting an error.
  */
 int counting_report(const struct engine_job *, size_t part, const char *name,
     const struct engine_result *, struct json *run, struct json *profiles);

@@ -7,6 +7,7 @@
 #include "engines.h"
 #include "err.h"
 #include "extserver.h"
+#include "footprint.h"
 #include "resultrecord.h"
 #include "json.h"
 #include "jsonpublic.h"
@@ -447,7 +448,7 @@ begin_profiles(struct measure *m, const struct json *server)
 
 /*
  * Sends the teardown commands, after a failure too, unless the server has
- * ended.
+ * ended. That of a count ends now.
  */
 static int
 clean_up(
@@ -455,7 +456,7 @@ clean_up(
 {
 	const struct json *list = m->cas->teardown_commands;
 
-	if (!list || m->context->halt ||
+	if (!list || m->counted || m->context->halt ||
 	    (rc < 0 && handle_is_lost(l, m->cas, true)))
 		return rc;
 	if (setup_run(t, list, "teardown command") < 0)
@@ -517,6 +518,23 @@ measure_give_up(struct measure *m)
 	return end_parts(m, -1);
 }
 
+/* Adds what keys and clients take to the metrics of a count; deletes the keys.
+ */
+static int
+add_footprint(struct measure *m, const struct target *t)
+{
+	struct json *memory = json_object();
+	int rc = footprint_measure(t, memory);
+
+	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
+		for (const struct json *j = json_first(memory); j;
+		     j = json_next(j))
+			json_set(json_get(m->recs[i], "metrics"), json_key(j),
+			    json_dup(j));
+	json_free(memory);
+	return rc == 0 || m->context->halt ? rc : measure_fail(m, NULL);
+}
+
 /* Checks a server after its load, and cleans it up. */
 static int
 end_load(
@@ -527,6 +545,8 @@ end_load(
 		return rc;
 	if (rc == 0 && probe(t, &m->roles, true, &m->context->halt) < 0)
 		rc = measure_fail(m, NULL);
+	if (rc == 0 && m->counted)
+		rc = add_footprint(m, t);
 	return clean_up(m, l, t, rc);
 }
 

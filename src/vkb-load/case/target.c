@@ -13,8 +13,6 @@
 #include <string.h>
 
 #define CONNECT_MS 10000
-/* With fewer keys the server's fixed memory would dominate bytes_per_key. */
-#define MANY_KEYS 1000
 
 static bool
 is_replica(const struct json *node)
@@ -175,14 +173,10 @@ target_count_keys(const char *info, double *databases, size_t n)
 	return sum;
 }
 
-struct memory {
-	double used, peak, resident, dataset, keys;
-};
-
 static int
 add_memory(const struct target *t, size_t i, struct client *c, void *memory)
 {
-	struct memory *m = memory;
+	struct target_memory *m = memory;
 	int ms = control_ms(&t->e, CONNECT_MS);
 	struct reply *r = CLIENT_CALL(c, ms, "INFO", "memory");
 
@@ -203,16 +197,23 @@ add_memory(const struct target *t, size_t i, struct client *c, void *memory)
 }
 
 int
+target_read_memory(const struct target *t, struct target_memory *m)
+{
+	*m = (struct target_memory){0};
+	return target_each(t, add_memory, m);
+}
+
+int
 target_memory(const struct target *t, struct json *metrics)
 {
-	struct memory m = {0};
+	struct target_memory m;
 
-	if (target_each(t, add_memory, &m) < 0)
+	if (target_read_memory(t, &m) < 0)
 		return -1;
 	json_set_num(metrics, "used_memory_bytes", m.used);
 	json_set_num(metrics, "used_memory_peak_bytes", m.peak);
 	json_set_num(metrics, "mem_fragmentation_ratio", m.resident / m.used);
-	if (m.dataset > 0 && m.keys >= MANY_KEYS)
+	if (m.dataset > 0 && m.keys >= TARGET_MANY_KEYS)
 		json_set_num(metrics, "bytes_per_key", m.dataset / m.keys);
 	return 0;
 }

@@ -52,6 +52,18 @@ int target_each(const struct target *,
  */
 double target_count_keys(const char *info, double *databases, size_t n);
 
+/* With fewer keys the server's fixed memory would dominate bytes_per_key. */
+#define TARGET_MANY_KEYS 1000
+
+/* Of all primaries together, in bytes, and their keys; NAN: not known. */
+struct target_memory {
+	double used, peak, resident, dataset, keys;
+};
+
+/* Reads it by INFO. Returns 0, or -1 after reporting that a primary did not
+ * answer. */
+int target_read_memory(const struct target *, struct target_memory *);
+
 /*
  * Adds the memory of all primaries by INFO to the metrics; bytes_per_key
  * from 1,000 keys on. Returns 0, or -1 after reporting that a primary did not
