@@ -103,10 +103,10 @@ test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'vkb-pr makes the
 
 # --- a case that cannot be counted is measured
 
-jq -c '. + [.[0] + {"commands": ["GET"], "io-threads": 2}]' cfg.json >two.json
+jq -c '. + [.[0] + {"commands": ["GET"], "idle_clients": 1}]' cfg.json >two.json
 test_that '--count-possible accepts a case that cannot be counted' vkb-load --count-possible --runs 1 \
   -o two.jsonl two.json
-test_match '^vkb-load: the instructions of 1 case are not counted \(GET.*: its server has more than one I/O thread\)$' \
+test_match '^vkb-load: the instructions of 1 case are not counted \(GET.*: it has reconnects, idle connections or tracking\)$' \
   .err 'a message names the case that is not counted'
 test_same 'SET SET' "$(jq -r 'select(.counted).config.command' two.jsonl | xargs)" \
   'the other case is counted'

@@ -231,11 +231,9 @@ read_count(struct spec *s, struct str *why)
 	if (!(seed >= 0 && seed <= UINT32_MAX) || seed != floor(seed))
 		return str_fail(why, "'count' is not a 32-bit integer");
 	s->seed = (long long)seed;
-	if (s->cluster || s->tls || s->io_threads > 1)
+	if (s->cluster || s->tls)
 		return str_fail(why, "'count' cannot be combined with '%s'",
-		    s->cluster   ? "primaries"
-			: s->tls ? "tls"
-				 : "io_threads");
+		    s->cluster ? "primaries" : "tls");
 	for (size_t i = 0; i < 2; i++)
 		if (json_get(sections[i], "jemalloc-bg-thread"))
 			return str_fail(

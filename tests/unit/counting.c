@@ -44,15 +44,14 @@ refusals(void)
 	    "'populate_with' for its data, it can be";
 
 	refuse("{\"config\":{\"command\":\"GET\"},\"step\":1,"
-	       "\"server\":{\"io_threads\":1,\"tls\":false}}",
+	       "\"server\":{\"io_threads\":2,\"tls\":false}}",
 	    NULL);
 	refuse("{\"config\":{\"command\":\"GET\",\"cluster_mode\":true}}",
-	    "it has a cluster");
+	    "it has a cluster, whose nodes exchange messages at times that "
+	    "differ");
 	refuse("{\"config\":{\"command\":\"GET\"},\"server\":{\"tls\":true}}",
-	    "it has TLS");
-	refuse("{\"config\":{\"command\":\"GET\"},\"server\":{\"io_threads\":"
-	       "2}}",
-	    "its server has more than one I/O thread");
+	    "it has TLS, whose library executes other instructions on each "
+	    "CPU");
 	refuse("{\"config\":{\"command\":\"GET\",\"engine\":"
 	       "\"valkey-benchmark\"}}",
 	    "its requests are made by another program");

@@ -80,10 +80,12 @@ counting_refuse(const struct bench_case *c)
 	} v[] = {{l->replay != NULL, "it replays a trace"},
 	    {l->reconnect || l->storm_s > 0 || l->idle_clients || l->tracking,
 		"it has reconnects, idle connections or tracking"},
-	    {l->cluster, "it has a cluster"},
-	    {json_get_bool(c->server, "tls", false), "it has TLS"},
-	    {json_get_num(c->server, "io_threads", 1) > 1,
-		"its server has more than one I/O thread"},
+	    {l->cluster,
+		"it has a cluster, whose nodes exchange messages at times "
+		"that differ"},
+	    {json_get_bool(c->server, "tls", false),
+		"it has TLS, whose library executes other instructions on "
+		"each CPU"},
 	    {strcmp(bench_case_engine(c->config), BENCH_CASE_NATIVE) != 0,
 		"its requests are made by another program"},
 	    {needs_others(c),
