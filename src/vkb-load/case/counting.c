@@ -377,7 +377,7 @@ add_allocations(
     struct json *metrics, const struct callgrind *g, double requests)
 {
 	uint64_t n[ALLOCATOR_KINDS] = {0};
-	double unfreed;
+	double unfreed, steps;
 
 	count_allocations(g, n);
 	if (!n[TAKES] && !n[RESIZES] && !has_names(g))
@@ -385,10 +385,12 @@ add_allocations(
 	json_set_num(metrics, "allocations_per_req",
 	    (double)(n[TAKES] + n[RESIZES]) / requests);
 	/* A connection and its first request take a little that is not given
-	 * back meanwhile, so hundredths are enough. */
+	 * back meanwhile, so the number comes in steps of ten calls, and of
+	 * hundredths at least. */
+	steps = fmin(100, requests / 10);
 	unfreed = ((double)n[TAKES] - (double)n[FREES]) / requests;
 	json_set_num(metrics, "unfreed_allocations_per_req",
-	    round(unfreed * 100) / 100 + 0.0);
+	    round(unfreed * steps) / steps + 0.0);
 }
 
 static int
