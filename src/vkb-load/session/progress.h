@@ -24,8 +24,8 @@ struct progress {
 	double beside; /* seconds of the runs so far beside load and warm-up */
 	size_t timed;  /* number of these runs */
 	double reference; /* runs of the reference for each run */
-	bool most;     /* left_s is an upper limit, and the total is not known */
-	double left_s; /* from this run on; < 0: unknown */
+	bool most;        /* left_s is an upper limit; the total is unknown */
+	double left_s;    /* from this run on; < 0: unknown */
 	const char *name;
 	int64_t started; /* ns of clock_ns */
 };
