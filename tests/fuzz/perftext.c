@@ -3,7 +3,7 @@
  * callgrind: folded, and drawn.
  */
 #include "str.h"
-#include "vkb-flame/callgraph.h"
+#include "callgraph.h"
 #include "vkb-flame/calltree.h"
 #include "vkb-flame/counts.h"
 #include "vkb-flame/folded.h"
