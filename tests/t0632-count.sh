@@ -85,7 +85,7 @@ cat >counted.c <<'END'
 typedef int (*command)(void *, void **, int);
 struct event { unsigned long long id, version; };
 typedef void (*listener)(void *, struct event, unsigned long long, void *);
-static void *(*take)(size_t);
+static void *(*take)(size_t), (*give)(void *);
 static int (*create)(void *, const char *, command, const char *, int, int, int);
 static int (*reply)(void *, long long);
 static long long sum;
@@ -108,12 +108,18 @@ counted_command(void *ctx, void **argv, int argc)
 	return reply(ctx, counted_add(ROUNDS + argc));
 }
 #ifdef CLIENT
+/* The second number of 'data' is that of flags, the third the client's. */
 static void
 counted_connect(void *ctx, struct event e, unsigned long long sub, void *data)
 {
-	(void)ctx, (void)e, (void)data;
+	static void *held[1024];
+	void **of = &held[((unsigned long long *)data)[2] % 1024];
+
+	(void)ctx, (void)e;
 	if (sub == 0)
-		take(CLIENT);
+		*of = take(CLIENT);
+	else
+		give(*of);
 }
 #endif
 int
@@ -131,6 +137,7 @@ ValkeyModule_OnLoad(void *ctx, void **argv, int argc)
 	int (*subscribe)(void *, struct event, listener);
 
 	get("ValkeyModule_Alloc", &take);
+	get("ValkeyModule_Free", &give);
 	get("ValkeyModule_SubscribeToServerEvent", &subscribe);
 	subscribe(ctx, (struct event){4, 1}, counted_connect);
 #endif
