@@ -262,7 +262,7 @@ cat >mixed.json <<'END_JSON'
 {"scenarios": [{"id": "m", "type": "mixed", "requests": 9, "writes": [{"test": "set"}], "reads": [{"test": "get"}]}]}
 END_JSON
 test_status 2 '--mix for a mixed scenario' vkb-load --plan --mix 'GET 1' mixed.json
-test_match "'--mix' cannot be combined with the writers and readers of scenario 'm'" .err 'the error names --mix and the scenario'
+test_match "mixed.json: .*scenarios.0.: Cannot specify both 'mix' and 'writes' or 'reads'" .err 'the error names the scenario'
 # The library that counting needs is built together with all programs.
 if command -v valgrind >/dev/null; then
   test_that 'a mix is counted' vkb-load -q --count-only -o counts "$@"

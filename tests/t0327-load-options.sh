@@ -92,6 +92,10 @@ echo '{"scenarios":[{"id":"a","test":"SET","sequential":true,"data_size":9},{"id
 test_same '["zipf:0.9",5,"1-9","5",true,null,null]' \
   "$(scenarios --set keys=zipf:0.9 --set values=1-9 --set ttl=5 --set resp3=yes | sort -u)" \
   'a key of scenarios is set in all of them, another in the configuration'
+echo '{"scenarios":[{"id":"a","test":"SET"},{"id":"b","command":"GET {key}"}]}' >scenarios.json
+test_same '["GET 1, SET 1","mix"]' \
+  "$(vkb-load --plan --mix 'GET 1 SET 1' scenarios.json | jq -c '.config | [.mix, .command]' | sort -u)" \
+  '--mix replaces the commands of scenarios'
 for wrong in 'nonsense KEY=VALUE' "=5 KEY=VALUE" "clents=5 did you mean 'clients'" \
   "clients=x 'clients' must be a list of positive integers, not \"x\"" \
   "verify=maybe 'verify' must be true or false" "keys=zipf:x zipf:THETA" "modules=x write it into a configuration" \

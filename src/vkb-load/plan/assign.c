@@ -17,6 +17,7 @@
 static const char *const exclusive[][2] = {{"keys", "sequential"},
     {"values", "data_sizes"}, {"values", "data_size"}, {"slo", "rate"},
     {"slo", "requests"}, {"rate", "slo"}, {"mix", "commands"},
+    {"mix", "command"}, {"mix", "test"}, {"mix", "mix_order"},
     {"commands", "mix"}, {"requests", "duration"}, {"duration", "requests"}};
 
 /* Returns the row of a key that can be set by a text, or NULL, error reported.

@@ -209,14 +209,6 @@ plan_finish(struct plan *p)
 	bool *keep;
 	int rc = 0;
 
-	for (size_t i = 0; i < p->n && w->mix; i++)
-		if (json_path(p->cases[i], "config.writes") ||
-		    json_path(p->cases[i], "config.reads"))
-			return err_fail("'--mix' cannot be combined with "
-					"the writers and readers of scenario "
-					"'%s'",
-			    json_str(
-				json_path(p->cases[i], "config.scenario")));
 	if (plan_name_cases(p) < 0)
 		return -1;
 	keep = mem_array(p->n + 1, sizeof *keep);
