@@ -242,7 +242,8 @@ functions_list_syscalls(struct functions *base, const struct kase *x,
 			}
 			v[id].n[k] += f->syscalls;
 		}
-	qsort(v, n, sizeof *v, compare_syscalls);
+	if (n)
+		qsort(v, n, sizeof *v, compare_syscalls);
 	for (size_t i = 0;
 	     i < n && i < NAMED && fabs(v[i].n[1] - v[i].n[0]) > ROUNDED; i++) {
 		str_printf(&s, "%s%s ", i ? ", " : "", v[i].name);
