@@ -233,7 +233,7 @@ list_causes(struct finding *f)
 	double *unnamed = mem_array(c->nfunctions + 1, sizeof *unnamed);
 	double times[2];
 
-	c->v = mem_array(2 * c->nfunctions + f->npairs, sizeof *c->v);
+	c->v = mem_array(2 * c->nfunctions + f->npairs + 1, sizeof *c->v);
 	for (size_t i = 0; i < f->npairs; i++)
 		unnamed[f->pairs[i].from] += list_calls(f, &f->pairs[i]);
 	for (size_t i = 0; i < c->nfunctions; i++) {
