@@ -4,7 +4,8 @@
 # folder with configs and tests-data (our tests/data) in it; a line also gets the files
 # and clones that it names. "# exits N" at the end of a line is the expected exit status;
 # after "; echo $?", and of a line of .Dl, it may be 0 or 1, as the machine may be busy. So
-# that this takes minutes, runs have 2000 requests instead of a second and more. What
+# that this takes minutes, runs have 2000 requests instead of a second and more, and
+# workflows make 8 of each case instead of measuring for up to a minute. What
 # cannot be run here is listed in examples.skip, with the reason; an entry of that list
 # that is not the beginning of an example is an error.
 . "${0%/*}/lib.sh"
@@ -19,6 +20,10 @@ shorten() {
     s/"duration": [0-9]*/"requests": ['$shorten_to']/; s/--duration [0-9]*s/--requests 2000/
     s/(vkb[ -]load .*-t set,get .*)-n [0-9]+/\1-n 2000/
     s/vkb[ -]load .*-t set,get -P 10$/& -n 2000 -r 1000/
+    s/--budget [0-9]+s/--budget 1s/
+    /--runs|--budget/b
+    s/(vkb[ -](ab|pr|bisect) .*-- )([a-z]+\.json)/\1--runs 8 \3/
+    s/vkb-quickstart --results mine/& --runs 8/
     s/^( *vkb[ -]why )/\1--rounds 1 --time 1s /' "$1"
 }
 
