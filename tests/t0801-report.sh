@@ -30,7 +30,7 @@ export VKB_CONFIG
 test_status 1 'the comparison is exit 1' vkb-compare -f jsonl "$a" "$b"
 cp .out changes
 test_that 'the page of a comparison is written' vkb-report -o page changes "$a" "$b"
-test_match 'title="chance of a change: >?[0-9.]+%"' page \
+test_match 'title="chance of a change: (&gt;)?[0-9.]+%"' page \
   'the page says how probable a change is'
 test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
 says "my-branch against unstable All results Cases Environment $(vkb-compare "$a" "$b" | grep '^Worse: ')" \

@@ -136,12 +136,13 @@ static void
 write_chance(struct str *s, const struct delta *d)
 {
 	double p = json_get_num(d->rec, "probability", 0);
+	struct str chance = {0};
 
 	if (!(p > 0))
 		return;
-	str_add(s, " title=\"chance of a change: ");
-	changetext_chance(s, p);
-	str_addc(s, '"');
+	changetext_chance(&chance, p);
+	markup_printf(s, " title=\"chance of a change: %s\"", chance.s);
+	str_free(&chance);
 }
 
 static void
