@@ -263,7 +263,7 @@ cat expired.*/err >expired.err
 test_match 'certificate expired on' expired.err 'expired: the error names the day'
 # What is sent again counts as an error, and more than 1 % on a busy machine.
 lost=0 allowed=100
-try_all loading 2s --flush
+try_all loading 5s --flush
 ends loading 0 ok
 meets loading LOADING
 allowed=0
