@@ -40,7 +40,7 @@ const struct metric metric_table[] = {
     {"p99_latency_ms", "ms", METRIC_LOWER, .05, 3,
 	.help = "99th percentile of latency", .gate = true},
     {"p999_latency_ms", "ms", METRIC_LOWER, P999_MARGIN, 3,
-	.help = "99.9th percentile of latency", .closed = true},
+	.help = "99.9th percentile of latency", .gate = true},
     {"max_latency_ms", "ms", METRIC_LOWER, .25, 3, .help = "largest latency"},
     {"requests", "", METRIC_NEITHER, .02, 0,
 	.help = "requests answered in the measured time",
