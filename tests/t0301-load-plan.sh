@@ -50,7 +50,7 @@ test_same 'SET P10' "$(planned "$tests/../configs/quick.json" --case '!* P1' --c
 for pattern in '* P10' 'SET*'; do
   test_status 2 "several --case that leave none are an error: $pattern" \
     vkb-load --plan --case '!* P1' --case '!SET*' --case "!$pattern" --case 'SET P10' "$tests/../configs/quick.json"
-  test_match "no case is left by '--case'; the 8 cases are: " .err 'the error of several --case says that no case is left'
+  test_match "no case is left by '--case'; the 9 cases are: " .err 'the error of several --case says that no case is left'
 done
 test_status 2 'one of several --case without a match is an error' vkb-load --plan --case X --case 'GET*' c.json
 test_match "no case matches 'X'" .err 'the error names the pattern without a match'
