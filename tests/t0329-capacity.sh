@@ -61,6 +61,8 @@ test_same '["p95<=2ms",null]' \
   "$(vkb-load -q --plan --set 'slo=p95<=2ms' ramp.json 2>/dev/null | jq -c '[.config.slo, .config.rate]')" '--set slo replaces a rate'
 test_status 2 'a limit that is nonsense' vkb-load --plan --set 'slo=p98<=1ms' slo.json
 test_match "option '--set': slo=.*invalid limit .p98<=1ms.: use p50, p95" .err 'the error lists the valid percentiles'
+test_status 2 'a rate and a limit exclude each other' vkb-load --plan --set 'slo=p95<=2ms' --rate 5 slo.json
+test_match "'slo' and 'rate' exclude each other" .err 'the error has both'
 refused() { # refused PATTERN WHAT OPTION...
   refused_want=$1 refused_what=$2
   shift 2

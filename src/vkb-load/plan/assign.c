@@ -140,6 +140,21 @@ parse_one(struct json *to, const char *text)
 	return rc;
 }
 
+/* 0, or -1, error reported, if two values exclude each other. Only a mix has an
+ * order. */
+static int
+check_pairs(const struct json *values)
+{
+	for (size_t i = 0; i < sizeof exclusive / sizeof *exclusive; i++)
+		if (json_get(values, exclusive[i][0]) &&
+		    json_get(values, exclusive[i][1]) &&
+		    strcmp(exclusive[i][1], "mix_order") != 0)
+			return err_fail("option '--set': '%s' and '%s' exclude "
+					"each other",
+			    exclusive[i][0], exclusive[i][1]);
+	return 0;
+}
+
 int
 assign_parse(const struct opt_list *set, struct json *values)
 {
@@ -148,7 +163,7 @@ assign_parse(const struct opt_list *set, struct json *values)
 	for (size_t i = 0; i < set->n; i++)
 		if (parse_one(values, set->v[i]) < 0)
 			rc = -1;
-	return rc;
+	return rc < 0 ? -1 : check_pairs(values);
 }
 
 /* Removes what contradicts the value of a key. */

@@ -51,8 +51,6 @@ struct session {
 	char *name; /* of the current run */
 	struct where_named named;
 	size_t unprofiled;
-	size_t made; /* repetitions that were wanted so far */
-	size_t look; /* how many there are when undecided cases are looked at */
 	struct budget budget;
 	int lock; /* of the host; held from the first turn to the end */
 };
