@@ -427,8 +427,13 @@ read_reference(const struct opts *o, const struct plan *p, struct builds *b)
 			    name, own);
 		name = own ? own : name;
 	}
-	return name && !uses_running_server(o) ? builds_set_reference(b, name)
-					       : 0;
+	if (!name || !uses_running_server(o))
+		return name ? builds_set_reference(b, name) : 0;
+	if (!o->session.quiet)
+		err_say("the reference '%s' is not measured: it would run in "
+			"turns with the server, which vkb-load did not start",
+		    name);
+	return 0;
 }
 
 static int

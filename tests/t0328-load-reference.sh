@@ -64,6 +64,11 @@ test_match "two references, 'other' and 'record': choose one by '--reference'" .
   'a message names both'
 test_status 2 'a running server' vkb-load --reference ./ref --port 1 --runs 1 c.json
 test_match "'--reference', .* cannot be combined with a running server" .err 'is refused'
+jq -c '.[0].reference = "./ref"' c.json >named.json
+# shellcheck disable=SC2016 # a variable of vkb-serve
+test_that 'a running server and the key' vkb-serve -q -- sh -c \
+  'vkb-load --port "$VKB_PORT" --flush --runs 1 named.json'
+test_match "^vkb-load: the reference './ref' is not measured: " .err 'a message says that there are no ratios'
 
 # --- failures
 
