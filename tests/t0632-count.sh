@@ -58,8 +58,8 @@ test_same 1 "$(runs caches.jsonl | jq -c .metrics | sort -u | wc -l | tr -d ' ')
   'the misses of two servers are equal'
 
 jq -c 'select(.type == "profile")' b.jsonl >profile
-test_same '["count",1,10000]' "$(jq -c '[.mode, .run.index, .requests]' profile)" \
-  'a profile follows the first run'
+test_same '["count",1,1000]' "$(jq -c '[.mode, .run.index, .requests]' profile)" \
+  'a profile follows the first run, of the requests of the case'
 test_same true "$(jq -n --slurpfile p profile --slurpfile r b.jsonl '
   ($p[0].functions | map(.self) | add) as $sum |
   ($r | map(select(.type == "run"))[0].metrics.instructions_per_req) as $all |
@@ -224,6 +224,44 @@ test_same 1 "$(jq -s 'map(select(.case == "1_m_read_r").functions[] |
 cp mixed.jsonl whole
 test_that 'the mixed scenario is resumed' vkb-load -q --count --runs 1 --resume mixed.jsonl mixed.json
 test_that 'no part is counted twice' cmp whole mixed.jsonl
+# A command that only one of two versions has does not hide the others.
+jq -c '.[0].test_groups[0].scenarios[0] |= (del(.duration) | .requests = 100 |
+  .writes += [{id: "x", command: "NOSUCH {key}"}] | .reads[0] |= del(.parallel_clients))' \
+  mixed.json >refused.json
+states() { runs .out | jq -r '[.config.test_id, .status, (.metrics.instructions_per_req // 0) > 100] | join(" ")' | sort | uniq -c | xargs; }
+test_status 2 'a part that the server refuses fails a session that demands its count' \
+  vkb-load -q --count-only refused.json
+test_same '2 1_m_read_r ok true 2 1_m_write_w ok true 2 1_m_write_x failed false' "$(states)" \
+  'the other parts are counted'
+test_match "the server refuses 1 of 3 commands, which are not counted: 1_m_write_x \(20 of 20 requests were refused: ERR unknown command" \
+  .err 'a message names the part and its error'
+test_that 'where no count is demanded the session succeeds' \
+  vkb-load -q --count-possible --count-only refused.json
+test_same '2 1_m_read_r ok true 2 1_m_write_w ok true' "$(states)" 'and has the parts that are counted'
+# --- every command, for vkb-ab --commands all
+
+echo '{"type":"spec","v":1,"id":"other"}' >other.json
+test_other other.json
+jq -r '.[0].test_groups[0].scenarios[0] | (.setup_commands[] | gsub("\n"; "\\n")), (.writes[].command | gsub("; "; "\n"))' \
+  "$top/configs/commands.json" |
+  sed 's/{key}/key:000000000001/g; s/__rand_1st__/000000000002/g; s/__rand_2nd__/3/g; s/__data__/x/g' >every
+valkey-cli -p "$port" <every >answers
+# Newer servers have some more, and IFEQ of SET.
+test_empty "$(grep -aE '^(ERR|WRONGTYPE|NO[A-Z]+|BUSY[A-Z]*) ' answers |
+  grep -v "^ERR unknown command '[DH]\|^ERR syntax error")" \
+  'the server accepts each command of commands.json that it has'
+test_result "$([ "$(wc -l <answers)" -gt 300 ]; echo $?)" 'and answers them'
+{
+  awk '{ print tolower($1) }' every
+  printf '%s\n' asking auth cluster function lolwut module psubscribe punsubscribe quit \
+    readonly readwrite reset ssubscribe subscribe sunsubscribe unsubscribe waitaof
+  valkey-cli -p "$port" COMMAND LIST FILTERBY ACLCAT admin
+  valkey-cli -p "$port" COMMAND LIST FILTERBY ACLCAT dangerous
+} | sort -u >known
+valkey-cli -p "$port" COMMAND LIST | grep -v '|' | sort >has
+test_empty "$(comm -23 has known)" \
+  'commands.json has each command of the server but those that vkb-config(5) leaves out'
+end_other
 # --- together with measured runs, and resumed
 
 config '"SET"' '' | sed 's/\(requests":.\)1000/\120000/; s/\(keyspacelen":.\)/\12/' >many.json

@@ -50,6 +50,21 @@ test_that 'VKB_COUNT=no is accepted' env VKB_COUNT=no vkb-ab --results v -C repo
   new=main-tag -- --runs 4 cfg.json -- -m rps --margin 90%
 test_empty "$(counted v/runs.jsonl)" 'VKB_COUNT=no counts nothing'
 
+# An installed vkb-ab, with two commands in place of all.
+mkdir -p all/bin all/lib all/share/vkb/configs
+cp "$top/bin/vkb-ab" all/bin
+cp -R "$top/lib/vkb" all/lib
+jq '.[0].test_groups[0].scenarios[0].writes |= map(select(.id == "get" or .id == "hsetex"))' \
+  "$top/configs/commands.json" >all/share/vkb/configs/commands.json
+all() { all/bin/vkb-ab --results e --commands "$@" -C repo base=base-tag new=main-tag; }
+test_that 'vkb-ab --commands all is accepted' all all
+test_same '2 base 2 new' "$(counted e/runs.jsonl)" 'vkb-ab --commands all counts the commands that the server has'
+test_same 4 "$(grep -c '"type":"run"' e/runs.jsonl)" 'vkb-ab --commands all measures no time'
+test_match '^=  every_command_write_get .* no change$' .out 'vkb-ab --commands all compares the counts'
+test_absent EVAL .out 'what all cases share has no long texts'
+test_status 2 'commands of another name are an error' all some
+test_match "^vkb-ab: --commands takes 'all', not 'some'" .err 'the error has the name'
+test_status 2 '--commands all with --no-count is an error' all all --no-count
 # --- vkb-pr: the comment shows a change of work
 
 test_that 'vkb-pr counts by default' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \

@@ -393,7 +393,7 @@ static const struct {
     {"duration_s", "", " s"}, {"warmup_s", "", " s of warm-up"},
     {"benchmark_threads", "", " client threads"}};
 
-enum { KEY_WORDS = sizeof key_words / sizeof *key_words };
+enum { KEY_WORDS = sizeof key_words / sizeof *key_words, LONGEST = 80 };
 
 static size_t
 find_words(const char *name)
@@ -419,7 +419,7 @@ append_key_name(struct str *s, const char *name)
 }
 
 /* Appends "50 clients", "TLS", "reconnect 10"; nothing for a boolean that is
- * false. */
+ * false, and the name alone where the value is long. */
 static void
 append_words(struct str *s, const struct key *k)
 {
@@ -439,7 +439,7 @@ append_words(struct str *s, const struct key *k)
 		append_word(s, ", ", NULL, "TLS");
 	} else {
 		append_key_name(s, k->name);
-		if (strcmp(k->text, "true") != 0)
+		if (strcmp(k->text, "true") != 0 && strlen(k->text) <= LONGEST)
 			str_printf(s, " %s", k->text);
 	}
 }

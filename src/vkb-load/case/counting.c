@@ -28,7 +28,8 @@
 enum {
 	PROBE = 20,     /* requests that say what one costs */
 	WARMUP = 2000,  /* requests before those that are counted, with these */
-	WINDOW = 10000, /* requests that are counted, of no more instructions */
+	WINDOW = 10000, /* requests that are counted, if the case has no fewer,
+			 * of no more instructions */
 	MUCH = 100000,  /* than these; no more to warm up else, and of ten times
 			 * as many instructions a tenth of the requests */
 	LEAST = 10,     /* but no fewer */
@@ -167,27 +168,35 @@ counting_adapt(struct engine_work *w, uint64_t seed)
 {
 	w->clients = w->threads = 1;
 	w->in_turn = true;
-	w->requests = WINDOW;
+	if (w->requests <= 0 || w->requests > WINDOW)
+		w->requests = WINDOW;
 	w->duration_s = w->warmup_s = w->rate = 0;
 	w->ramp = (struct ratespec){0};
 	w->max_lost = w->verify = 0;
 	w->seed = seed;
 }
 
-struct window {
+/* What the server writes of a part. */
+struct dumps {
 	const struct json *server;
-	int rc;
+	int n, rc;
 };
+
+static void
+make_dump(struct dumps *d)
+{
+	if (d->rc == 0)
+		d->rc = command_server(d->server, 'd');
+	d->n++;
+}
 
 /* All are connected, and no request was sent: starts the counting here. */
 static void
 begin_window(void *arg, const pid_t *tids, size_t n)
 {
-	struct window *w = arg;
-
 	(void)tids;
 	(void)n;
-	w->rc = command_server(w->server, 'd');
+	make_dump(arg);
 }
 
 static void
@@ -199,12 +208,10 @@ ignore_begin(void *arg)
 static void
 end_window(void *arg)
 {
-	struct window *w = arg;
-
-	if (w->rc == 0)
-		w->rc = command_server(w->server, 'd');
+	make_dump(arg);
 }
 
+/* Returns 0; -1 after reporting an error, or silently with result->refused. */
 static int
 run_requests(const struct engine_job *j, const struct engine_work *w,
     const struct engine_meter *meter, struct engine_result *result)
@@ -215,10 +222,20 @@ run_requests(const struct engine_job *j, const struct engine_work *w,
 	if (rc == 0 && result->requests != (uint64_t)w->requests)
 		return err_fail("%llu of %lld requests were answered",
 		    (unsigned long long)result->requests, w->requests);
-	if (rc == 0 && result->refused)
-		return err_fail("%llu of %lld requests were refused: %s",
-		    (unsigned long long)result->refused, w->requests,
-		    result->refusal);
+	return rc == 0 && result->refused ? -1 : rc;
+}
+
+/* Sends requests that are not counted. */
+static int
+warm_up(const struct engine_job *j, const struct engine_work *w,
+    struct engine_result *result)
+{
+	int rc = run_requests(j, w, NULL, result);
+
+	if (rc == 0) {
+		engine_result_free(result);
+		*result = (struct engine_result){0};
+	}
 	return rc;
 }
 
@@ -229,24 +246,24 @@ make_dump_path(const struct json *server, size_t part, int dump)
 	    DUMPS * part + (size_t)dump);
 }
 
-/* Returns how many requests are counted, by the dump of the probe, or -1 after
- * reporting an error. */
+/* Returns how many requests are counted at most, by the dump of the probe, or
+ * -1 after reporting an error. */
 static long long
-choose_window(const struct json *server, size_t part, long long requests)
+choose_window(const struct json *server, size_t part, long long probe)
 {
 	char *path = make_dump_path(server, part, 1);
 	struct callgrind g;
-	long long n = callgrind_open(&g, path);
 	double cost = 0, much = MUCH;
+	long long n = WINDOW;
+	int rc = callgrind_open(&g, path);
 
-	if (n == 0 && g.nevents)
-		cost = (double)g.total[0] / (double)requests;
-	if (n == 0)
-		for (n = WINDOW; n > LEAST && cost > much; much *= 10)
-			n /= 10;
+	if (rc == 0 && g.nevents)
+		cost = (double)g.total[0] / (double)probe;
+	for (; n > LEAST && cost > much; much *= 10)
+		n /= 10;
 	callgrind_free(&g);
 	free(path);
-	return n;
+	return rc == 0 ? n : -1;
 }
 
 /* How many commands a transaction of this work has. */
@@ -264,43 +281,41 @@ find_transaction(const struct engine_work *w)
 }
 
 /* Lets the server warm up, and counts one part of the case, in whole
- * transactions. */
+ * transactions. Returns as run_requests. */
 static int
 count_part(const struct engine_job *j, size_t part,
-    const struct engine_work *work, const struct json *server,
+    const struct engine_work *work, struct dumps *dumps,
     struct engine_result *result)
 {
 	struct engine_work now = *work;
-	struct window window = {.server = server};
 	struct engine_meter meter = {.connected = begin_window,
 	    .begin = ignore_begin,
 	    .end = end_window,
-	    .arg = &window};
-	struct engine_result dropped = {0};
-	long long n = find_transaction(work), most = WINDOW;
-	int rc;
+	    .arg = dumps};
+	long long n = find_transaction(work), most;
 
 	now.requests = (PROBE + n - 1) / n * n;
 	now.seed++;
-	rc = run_requests(j, &now, NULL, &dropped);
-	engine_result_free(&dropped);
-	if (rc == 0)
-		rc = command_server(server, 'd');
-	if (rc == 0)
-		most = choose_window(server, part, now.requests);
-	if (rc == 0 && most == WINDOW) {
-		now.requests = (WARMUP - PROBE + n - 1) / n * n;
-		now.seed++;
-		dropped = (struct engine_result){0};
-		rc = run_requests(j, &now, NULL, &dropped);
-		engine_result_free(&dropped);
-	}
-	if (rc < 0 || most < 0)
+	if (warm_up(j, &now, result) < 0)
 		return -1;
+	make_dump(dumps);
+	most = dumps->rc < 0 ? -1
+			     : choose_window(dumps->server, part, now.requests);
+	if (most < 0)
+		return -1;
+	if (most == WINDOW && work->requests > PROBE) {
+		now.requests =
+		    work->requests < WARMUP ? work->requests : WARMUP;
+		now.requests = (now.requests - PROBE + n - 1) / n * n;
+		now.seed++;
+		if (warm_up(j, &now, result) < 0)
+			return -1;
+	}
 	now = *work;
-	now.requests = (most + n - 1) / n * n;
-	rc = run_requests(j, &now, &meter, result);
-	return rc == 0 ? window.rc : rc;
+	if (now.requests > most)
+		now.requests = most;
+	now.requests = (now.requests + n - 1) / n * n;
+	return run_requests(j, &now, &meter, result) < 0 ? -1 : dumps->rc;
 }
 
 int
@@ -308,6 +323,7 @@ counting_run(const struct engine_job *j, const struct engine_work *works,
     const struct json *server, struct engine_result *results)
 {
 	struct engine_work fill;
+	struct dumps dumps;
 	int rc = 0;
 
 	for (size_t i = 0; i < j->nwork && rc == 0; i++) {
@@ -318,8 +334,15 @@ counting_run(const struct engine_job *j, const struct engine_work *works,
 	}
 	if (rc == 0)
 		rc = command_server(server, 'i');
-	for (size_t i = 0; i < j->nwork && rc == 0; i++)
-		rc = count_part(j, i, &works[i], server, &results[i]);
+	for (size_t i = 0; i < j->nwork && rc == 0; i++) {
+		dumps = (struct dumps){.server = server};
+		rc = count_part(j, i, &works[i], &dumps, &results[i]);
+		if (rc == 0 || !results[i].refused)
+			continue;
+		while (dumps.n < DUMPS) /* the next part begins with its own */
+			make_dump(&dumps);
+		rc = dumps.rc;
+	}
 	return rc;
 }
 

@@ -35,8 +35,8 @@ double counting_cost(const struct bench_case *, size_t parts);
 const char *counting_find_filler(const struct bench_case *);
 
 /*
- * Changes the work to what is counted: one connection, a number of requests,
- * fewer of them where one costs much.
+ * Changes the work to what is counted: one connection, the requests of the case
+ * but 10,000 at most, fewer of them where one costs much.
  * The requests are those of the case, drawn by the seed.
  */
 void counting_adapt(struct engine_work *, uint64_t seed);
@@ -44,9 +44,9 @@ void counting_adapt(struct engine_work *, uint64_t seed);
 /*
  * Fills the server for all works of the job, the parts of a mixed case, and
  * then counts them one after the other, each with a warm-up of its own, with a
- * result for each. 'server' is its record. Returns 0, or -1 after reporting an
- * error, or -1 silently when the job was stopped; the caller frees the results
- * in any case.
+ * result for each; one whose requests the server refused has 'refused' set.
+ * 'server' is its record. Returns 0, or -1 after reporting an error, or -1
+ * silently when the job was stopped; the caller frees the results in any case.
  */
 int counting_run(const struct engine_job *, const struct engine_work *,
     const struct json *server, struct engine_result *);

@@ -352,6 +352,36 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 	set_overlap(m, v);
 }
 
+/* Parts of a mixed case that the server refuses are not counted; the others
+ * are. Returns how many it refused. */
+static size_t
+refuse_parts(struct measure *m, const struct engine_result *v)
+{
+	struct str names = {0};
+	size_t refused = 0;
+	char *why;
+
+	for (size_t i = 0; i < m->roles.n; i++) {
+		if (!v[i].refused)
+			continue;
+		why = mem_printf("%llu of %llu requests were refused: %s",
+		    (unsigned long long)v[i].refused,
+		    (unsigned long long)v[i].requests, v[i].refusal);
+		str_printf(
+		    &names, "%s%s", refused++ ? ", " : "", m->roles.v[i].name);
+		if (refused == 1 && m->roles.n > 1)
+			str_printf(&names, " (%s)", why);
+		result_record_fail(m->recs[i], why);
+		free(why);
+	}
+	if (refused && m->roles.n > 1)
+		err_say("the server refuses %zu of %zu commands, which are not "
+			"counted: %s",
+		    refused, m->roles.n, names.s);
+	str_free(&names);
+	return refused;
+}
+
 static int
 run_count(struct measure *m, const struct target *t, const struct json *server)
 {
@@ -361,11 +391,16 @@ run_count(struct measure *m, const struct target *t, const struct json *server)
 
 	job.counted = server;
 	rc = m->engine->run(m->engine->self, &job, v);
-	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
-		rc = counting_report(&job, i, m->roles.v[i].name, &v[i],
-		    m->recs[i], m->profiled);
-	if (rc != 0 && !m->context->halt)
+	if (rc == 0 && refuse_parts(m, v) == m->roles.n)
+		rc =
+		    measure_fail(m, mem_str(json_get_str(m->recs[0], "error")));
+	else if (rc != 0 && !m->context->halt)
 		measure_fail(m, NULL);
+	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
+		if (!v[i].refused &&
+		    counting_report(&job, i, m->roles.v[i].name, &v[i],
+			m->recs[i], m->profiled) < 0)
+			rc = measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.n; i++)
 		engine_result_free(&v[i]);
 	free(v);
@@ -527,8 +562,8 @@ add_footprint(struct measure *m, const struct target *t)
 	int rc = footprint_measure(t, memory);
 
 	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
-		for (const struct json *j = json_first(memory); j;
-		     j = json_next(j))
+		for (const struct json *j = json_first(memory);
+		     j && json_get(m->recs[i], "metrics"); j = json_next(j))
 			json_set(json_get(m->recs[i], "metrics"), json_key(j),
 			    json_dup(j));
 	json_free(memory);

@@ -433,7 +433,8 @@ end_job(struct running *x, double others_ns, int rc)
 		    j->progress, j->arg, x->results);
 	/* Stops at the first bad result: the last message is the reason. */
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
-		rc = check_result(j, i, &x->results[i]);
+		if (!j->counted || !x->results[i].refused)
+			rc = check_result(j, i, &x->results[i]);
 	watch_free(x->watch);
 	free(x->warmup);
 	free(x->works);

@@ -177,6 +177,13 @@ result_record_set(struct json *run, const struct engine_result *r,
 	json_set_str(run, "bound", watch_bound_name(cost->bound));
 }
 
+void
+result_record_fail(struct json *run, const char *why)
+{
+	json_set_str(run, "status", "failed");
+	json_set_str(run, "error", why);
+}
+
 struct json *
 result_record_describe_reference(const struct json *run)
 {

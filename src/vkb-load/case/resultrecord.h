@@ -17,6 +17,9 @@ struct watch_cost;
 void result_record_set(struct json *run, const struct engine_result *,
     const struct watch_cost *, bool part);
 
+/* Makes it the record of a run that failed, for this reason. */
+void result_record_fail(struct json *run, const char *why);
+
 /* Returns which server the reference is, by a run of it: what is repeated in
  * 'env' of the runs beside it. Caller frees. */
 struct json *result_record_describe_reference(const struct json *run);

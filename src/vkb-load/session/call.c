@@ -183,9 +183,10 @@ call_write_records(
 	}
 	relate_run(x, m, s);
 	for (size_t i = 0; i < m->roles.n; i++) {
-		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
-		if (rc < 0)
-			json_set_str(m->recs[i], "error",
+		if (rc == 0)
+			json_set_str(m->recs[i], "status", "ok");
+		else
+			result_record_fail(m->recs[i],
 			    m->error.len ? m->error.s
 					 : "the run was interrupted");
 		if (rc < 0 && i == 0)

@@ -12,6 +12,7 @@
 #include "statusline.h"
 #include "str.h"
 #include "vkb-load/case/counting.h"
+#include "vkb-load/case/resultrecord.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
@@ -148,19 +149,22 @@ write_all(struct case_runner *r, struct json **v, size_t n)
 	return results_write_all(r->schedule->results, v, n);
 }
 
+/* Returns 0; 1 if the case or a part of it failed, which is then written where
+ * the case is demanded; -1 as counts_run. */
 static int
 write_records(
     struct counted *c, struct server_handle *l, struct measure *m, int rc)
 {
 	struct case_runner *r = c->runner;
+	struct json **v = mem_array(m->roles.n, sizeof *v);
 	const char *log;
+	size_t n = 0;
+	int failed = 0;
 
-	for (size_t i = 0; i < m->roles.n; i++)
-		json_set_str(m->recs[i], "status", rc < 0 ? "failed" : "ok");
 	if (rc < 0) {
 		log = logs_keep(l->logs);
 		for (size_t i = 0; i < m->roles.n; i++)
-			json_set_str(m->recs[i], "error",
+			result_record_fail(m->recs[i],
 			    m->error.len ? m->error.s
 					 : "the run was interrupted");
 		err_say("%s: not counted: %s%s%s%s", c->cas->id,
@@ -169,15 +173,23 @@ write_records(
 		    log ? log : "", log ? "'" : "");
 	}
 	statusline_clear();
-	if (rc < 0 && !c->demanded)
-		return write_all(r, NULL, 0);
-	if (write_all(r, m->recs, m->roles.n) < 0)
-		return -1;
+	for (size_t i = 0; i < m->roles.n; i++) {
+		if (!json_get(m->recs[i], "status"))
+			json_set_str(m->recs[i], "status", "ok");
+		else
+			failed = 1;
+		if (c->demanded || !json_get(m->recs[i], "error"))
+			v[n++] = m->recs[i];
+	}
+	if (write_all(r, v, n) < 0)
+		failed = -1;
+	free(v);
 	for (struct json *j = json_first(m->profiled);
-	     j && rc == 0 && c->turn.index == 1; j = json_next(j))
+	     j && failed >= 0 && rc == 0 && c->turn.index == 1;
+	     j = json_next(j))
 		if (results_write(r->schedule->results, j) < 0)
-			return -1;
-	return 0;
+			failed = -1;
+	return failed;
 }
 
 /* Prints a message if this server needed another number than the one before. */
@@ -198,7 +210,7 @@ compare_servers(struct counted *c, const struct measure *m)
 	}
 }
 
-/* Returns 0; 1 if the run failed; -1 as counts_run. */
+/* Returns as write_records. */
 static int
 run_once(struct counted *c)
 {
@@ -208,7 +220,7 @@ run_once(struct counted *c)
 	struct server_handle l = {.context = x, .build = build, .count = true};
 	struct measure m;
 	char *why;
-	int rc, written;
+	int rc, failed;
 
 	snprintf(x->run_name, sizeof x->run_name, "count-%zu", c->turn.index);
 	measure_init(&m, x, c->cas, build, c->turn.index, 0);
@@ -217,12 +229,12 @@ run_once(struct counted *c)
 	rc = rc < 0 ? measure_fail(&m, why) : measure_run(&m, &l);
 	if (handle_end(&l, &why) < 0)
 		rc = measure_fail(&m, why);
-	written = *x->stop ? -1 : write_records(c, &l, &m, rc);
+	failed = *x->stop ? -1 : write_records(c, &l, &m, rc);
 	if (rc == 0)
 		compare_servers(c, &m);
 	handle_free(&l);
 	measure_free(&m);
-	return written < 0 ? -1 : rc < 0;
+	return failed;
 }
 
 /* Are all parts of the case counted? */
@@ -315,6 +327,15 @@ make_count(struct counted *c, size_t cas, const char *who)
 	return rc;
 }
 
+static bool
+counted_any(const double *instructions, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(instructions[i]))
+			return true;
+	return false;
+}
+
 static int
 count_case(struct counted *c, size_t cas, bool verbose, size_t *failed)
 {
@@ -336,7 +357,7 @@ count_case(struct counted *c, size_t cas, bool verbose, size_t *failed)
 			    c->turn.index, COUNTING_RUNS);
 		rc = make_count(c, cas, who);
 		*failed += rc > 0 && c->demanded;
-		if (rc > 0 && !c->demanded)
+		if (rc > 0 && !c->demanded && !counted_any(c->before, n))
 			break;
 	}
 	free(c->before);
