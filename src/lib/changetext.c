@@ -143,35 +143,3 @@ changetext_chance(struct str *s, double probability)
 	str_printf(
 	    s, probability > .999 ? ">99.9%%" : "%.1f%%", 100 * probability);
 }
-
-void
-changetext_metric(struct str *s, const char *name)
-{
-	static const struct {
-		const char *metric, *text;
-	} known[] = {{"rps", "throughput"}, {"capacity_rps", "capacity"},
-	    {"p999_latency_ms", "p99.9"},
-	    {"server_cpu_us_per_req", "CPU per request"},
-	    {"rps_ratio", "throughput ratio"}, {"cpu_ratio", "CPU ratio"},
-	    {"server_cycles_per_req", "cycles per request"},
-	    {"server_instructions_per_req", "instructions per request"},
-	    {"syscalls_per_req", "system calls per request"}};
-	size_t n = strlen(name);
-
-	str_add(s, "");
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strcmp(name, known[i].metric) == 0) {
-			str_add(s, known[i].text);
-			return;
-		}
-	if (!metric_find(name)) { /* the name that options accept */
-		str_add(s, name);
-		return;
-	}
-	if (str_ends(name, "_latency_ms"))
-		n -= strlen("_latency_ms");
-	for (size_t i = 0; i < n; i++)
-		str_addc(s, name[i] == '_' ? ' ' : name[i]);
-	if (str_ends(name, "_per_req"))
-		str_add(s, "uest");
-}

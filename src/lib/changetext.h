@@ -48,8 +48,4 @@ void changetext_percent(struct str *, const struct changetext *);
 /* Writes "97.2%" or ">99.9%" for a probability. */
 void changetext_chance(struct str *, double probability);
 
-/* Writes "throughput", "p99.9", "CPU per request", "bytes per key" for a
- * metric, or its name if it is not a known one. */
-void changetext_metric(struct str *, const char *name);
-
 #endif

@@ -21,6 +21,10 @@ struct flatkeys_key {
 	const char *flat;
 	const char *section, *key; /* NULL: made of several values */
 	enum flatkeys_form form;
+	const char *sql; /* type of its column, which each table has, even if no
+			  * run has the key; NULL: inferred, if a run has it */
+	bool module;     /* of runs of a module only */
+	bool notnull;
 };
 
 /* Ends with a key whose 'flat' is NULL. */

@@ -69,28 +69,38 @@ parse_time_unit(const char *name, struct str *stem)
 	return 0;
 }
 
-/* Adds percentiles that at least ten counts lie beyond. */
+/* Adds a percentile, if at least ten counts lie beyond it. */
+static void
+add_percentile(struct json *to, const struct metric *m, const char *stem,
+    double ms, const struct hist *h)
+{
+	struct str key = {0};
+
+	if (!histdiff_shown(hist_count(h), m->quantile))
+		return;
+	str_addn(&key, m->name, strcspn(m->name, "_"));
+	str_printf(&key, "_%s_ms", stem);
+	json_set_num(to, key.s, ms * (double)hist_quantile(h, m->quantile));
+	str_free(&key);
+}
+
+/* Adds the percentiles of a run, and those that are of interest only over many
+ * runs. */
 static void
 add_percentiles(struct json *to, const char *name, const struct hist *h)
 {
-	static const struct {
-		const char *name;
-		double q;
-	} ps[] = {{"p50", .5}, {"p90", .9}, {"p95", .95}, {"p99", .99},
-	    {"p999", .999}, {"p9999", .9999}};
+	static const struct metric more[] = {{.name = "p90", .quantile = .9},
+	    {.name = "p9999", .quantile = .9999}};
 	struct str stem = {0}, key = {0};
 	double ms = parse_time_unit(name, &stem), n = (double)hist_count(h);
 
 	if (ms > 0 && n > 0) {
-		for (size_t i = 0; i < sizeof ps / sizeof *ps; i++) {
-			if (!histdiff_shown(hist_count(h), ps[i].q))
-				break;
-			str_clear(&key);
-			str_printf(&key, "%s_%s_ms", ps[i].name, stem.s);
-			json_set_num(
-			    to, key.s, ms * (double)hist_quantile(h, ps[i].q));
-		}
-		str_clear(&key);
+		for (const struct metric *m = metric_table; m->name; m++)
+			if (metric_is_percentile(m, "latency_ns") &&
+			    m->quantile < 1)
+				add_percentile(to, m, stem.s, ms, h);
+		for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+			add_percentile(to, &more[i], stem.s, ms, h);
 		str_printf(&key, "max_%s_ms", stem.s);
 		json_set_num(to, key.s, ms * (double)hist_max(h));
 		str_clear(&key);

@@ -48,48 +48,25 @@ compute_per_request(const struct joined *w, const char *key, bool server)
 	return (server ? most : sum) / all;
 }
 
+/* Returns NAN for a percentile, which is that of the joined histogram. */
 static double
-find_extreme(const struct joined *w, const char *key)
+join_metric(const struct joined *w, const char *key)
 {
-	bool least = strncmp(key, "min_", 4) == 0;
+	const struct metric m = metric_guess(key);
+	bool least = m.hist && m.quantile == 0;
 	double v = NAN, one;
 
+	if (m.join == METRIC_SUM)
+		return add_up(w, key);
+	if (m.join != METRIC_MOST)
+		return compute_per_request(w, key, m.join == METRIC_SHARED);
+	if (m.hist && m.quantile > 0 && m.quantile < 1)
+		return NAN;
 	for (size_t i = 0; i < w->n; i++) {
 		one = get_metric(w->v[i], key);
 		v = least ? fmin(v, one) : fmax(v, one);
 	}
 	return v;
-}
-
-static bool
-is_listed(const char *const *list, const char *key)
-{
-	while (*list && strcmp(*list, key) != 0)
-		list++;
-	return *list != NULL;
-}
-
-static double
-join_metric(const struct joined *w, const char *key)
-{
-	static const char *const sums[] = {"rps", "requests", "errors", "lost",
-	    "unanswered", "reconnects", "pushes", "offered_rps", "connects",
-	    "connects_per_s", "resumed", "verify_checked", "verify_missing",
-	    "verify_errors", NULL};
-	static const char *const means[] = {"avg_latency_ms",
-	    "hit_rate_percent", "client_cpu_us_per_req",
-	    "client_cycles_per_req", NULL};
-	static const char *const servers[] = {"server_cpu_us_per_req",
-	    "server_cycles_per_req", "server_instructions_per_req", NULL};
-	static const char *const latencies[] = {"p50_latency_ms",
-	    "p95_latency_ms", "p99_latency_ms", "p999_latency_ms",
-	    "p50_connect_ms", "p99_connect_ms", NULL};
-
-	if (is_listed(sums, key))
-		return add_up(w, key);
-	if (is_listed(means, key) || is_listed(servers, key))
-		return compute_per_request(w, key, is_listed(servers, key));
-	return is_listed(latencies, key) ? NAN : find_extreme(w, key);
 }
 
 static void
@@ -116,21 +93,16 @@ join_metrics(const struct joined *w, struct json *run)
 static void
 set_percentiles(struct json *metrics, const char *hist, const struct hist *h)
 {
-	static const struct {
-		const char *hist, *name, *max;
-		double q;
-	} v[] = {{"latency_ns", "p50_latency_ms", "max_latency_ms", .5},
-	    {"latency_ns", "p95_latency_ms", "max_latency_ms", .95},
-	    {"latency_ns", "p99_latency_ms", "max_latency_ms", .99},
-	    {"latency_ns", "p999_latency_ms", "max_latency_ms", .999},
-	    {"connect_ns", "p50_connect_ms", "max_connect_ms", .5},
-	    {"connect_ns", "p99_connect_ms", "max_connect_ms", .99}};
+	double most = INFINITY;
 
-	for (size_t i = 0; i < sizeof v / sizeof *v && hist_count(h); i++)
-		if (strcmp(v[i].hist, hist) == 0)
-			json_set_num(metrics, v[i].name,
-			    fmin(json_get_num(metrics, v[i].max, INFINITY),
-				(double)hist_quantile(h, v[i].q) / 1e6));
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (metric_is_percentile(m, hist) && m->quantile == 1)
+			most = json_get_num(metrics, m->name, most);
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (metric_is_percentile(m, hist) && m->quantile < 1 &&
+		    hist_count(h))
+			json_set_num(
+			    metrics, m->name, fmin(most, metric_time(m, h)));
 }
 
 /* Returns the merged histogram of a name, or NULL if a part lacks it. */

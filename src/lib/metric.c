@@ -1,4 +1,5 @@
 #include "metric.h"
+#include "hist.h"
 #include "json.h"
 #include "str.h"
 
@@ -17,60 +18,67 @@
 #define COUNT_MARGIN .003
 #define SIMULATED_MARGIN .01 /* they depend on where code and data are */
 
+#define LATENCY(q) .hist = "latency_ns", .quantile = (q)
+#define CONNECT(q) .hist = "connect_ns", .quantile = (q)
+
 const struct metric metric_table[] = {
-    {"rps", "req/s", METRIC_HIGHER, .02, 2,
-	.help = "requests answered per second", .gate = true},
-    {"rps_ratio", "x", METRIC_HIGHER, .02, 4,
+    {"rps", "req/s", METRIC_HIGHER, .02, 2, .label = "throughput",
+	.join = METRIC_SUM, .help = "requests answered per second",
+	.gate = true},
+    {"rps_ratio", "x", METRIC_HIGHER, .02, 4, .label = "throughput ratio",
 	.help = "requests per second, over those of the reference server in "
 		"the same block",
 	.instead_of = "rps"},
-    {"cpu_ratio", "x", METRIC_LOWER, .02, 4,
+    {"cpu_ratio", "x", METRIC_LOWER, .02, 4, .label = "CPU ratio",
 	.help = "server_cpu_us_per_req, over that of the reference server in "
 		"the same block",
 	.instead_of = "server_cpu_us_per_req"},
-    {"capacity_rps", "req/s", METRIC_HIGHER, .03, 2,
+    {"capacity_rps", "req/s", METRIC_HIGHER, .03, 2, .label = "capacity",
 	.help = "highest rate at which the limit of the latency holds",
 	.gate = true},
-    {"avg_latency_ms", "ms", METRIC_LOWER, .02, 3, .help = "mean latency"},
-    {"min_latency_ms", "ms", METRIC_LOWER, .10, 3, .help = "smallest latency"},
-    {"p50_latency_ms", "ms", METRIC_LOWER, .02, 3, .help = "median latency",
-	.gate = true},
-    {"p95_latency_ms", "ms", METRIC_LOWER, .05, 3,
+    {"avg_latency_ms", "ms", METRIC_LOWER, .02, 3, LATENCY(METRIC_MEAN),
+	.join = METRIC_AVERAGE, .help = "mean latency"},
+    {"min_latency_ms", "ms", METRIC_LOWER, .10, 3, LATENCY(0),
+	.help = "smallest latency"},
+    {"p50_latency_ms", "ms", METRIC_LOWER, .02, 3, LATENCY(.5),
+	.help = "median latency", .gate = true},
+    {"p95_latency_ms", "ms", METRIC_LOWER, .05, 3, LATENCY(.95),
 	.help = "95th percentile of latency"},
-    {"p99_latency_ms", "ms", METRIC_LOWER, .05, 3,
+    {"p99_latency_ms", "ms", METRIC_LOWER, .05, 3, LATENCY(.99),
 	.help = "99th percentile of latency", .gate = true},
-    {"p999_latency_ms", "ms", METRIC_LOWER, P999_MARGIN, 3,
-	.help = "99.9th percentile of latency", .gate = true},
-    {"max_latency_ms", "ms", METRIC_LOWER, .25, 3, .help = "largest latency"},
-    {"requests", "", METRIC_NEITHER, .02, 0,
+    {"p999_latency_ms", "ms", METRIC_LOWER, P999_MARGIN, 3, .label = "p99.9",
+	LATENCY(.999), .help = "99.9th percentile of latency", .gate = true},
+    {"max_latency_ms", "ms", METRIC_LOWER, .25, 3, LATENCY(1),
+	.help = "largest latency"},
+    {"requests", "", METRIC_NEITHER, .02, 0, .join = METRIC_SUM,
 	.help = "requests answered in the measured time",
 	.flat = "requests_done"},
     {"elapsed_s", "s", METRIC_NEITHER, .02, 3, .help = "measured time"},
-    {"errors", "", METRIC_LOWER, .02, 0,
+    {"errors", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM,
 	.help = "error replies and broken connections"},
-    {"lost", "", METRIC_LOWER, .02, 0,
+    {"lost", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM,
 	.help = "requests whose connection broke; they are sent again"},
-    {"unanswered", "", METRIC_LOWER, .02, 0,
+    {"unanswered", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM,
 	.help = "requests without a reply until the timeout or the end"},
-    {"reconnects", "", METRIC_LOWER, .02, 0,
+    {"reconnects", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM,
 	.help = "connections that broke and had to be opened again"},
-    {"pushes", "", METRIC_NEITHER, .1, 0,
+    {"pushes", "", METRIC_NEITHER, .1, 0, .join = METRIC_SUM,
 	.help = "push messages that the load received (RESP3)"},
-    {"connects", "", METRIC_NEITHER, .1, 0,
+    {"connects", "", METRIC_NEITHER, .1, 0, .join = METRIC_SUM,
 	.help = "connections that were reopened on purpose"},
-    {"connects_per_s", "/s", METRIC_HIGHER, .02, 2,
+    {"connects_per_s", "/s", METRIC_HIGHER, .02, 2, .join = METRIC_SUM,
 	.help = "connections reopened on purpose per second"},
-    {"p50_connect_ms", "ms", METRIC_LOWER, .05, 3,
+    {"p50_connect_ms", "ms", METRIC_LOWER, .05, 3, CONNECT(.5),
 	.help = "median time until a reopened connection is ready"},
-    {"p99_connect_ms", "ms", METRIC_LOWER, .1, 3,
+    {"p99_connect_ms", "ms", METRIC_LOWER, .1, 3, CONNECT(.99),
 	.help = "99th percentile of the same"},
-    {"max_connect_ms", "ms", METRIC_LOWER, .25, 3,
+    {"max_connect_ms", "ms", METRIC_LOWER, .25, 3, CONNECT(1),
 	.help = "longest of the same"},
-    {"resumed", "", METRIC_NEITHER, .1, 0,
+    {"resumed", "", METRIC_NEITHER, .1, 0, .join = METRIC_SUM,
 	.help = "TLS sessions that reopened connections resumed"},
     {"idle_clients", "", METRIC_NEITHER, .02, 0,
 	.help = "idle connections that were open until the end"},
-    {"hit_rate_percent", "%", METRIC_HIGHER, .02, 2,
+    {"hit_rate_percent", "%", METRIC_HIGHER, .02, 2, .join = METRIC_AVERAGE,
 	.help = "reads that found something"},
     {"keyspace_hits", "", METRIC_NEITHER, .02, 0,
 	.help = "keys that reads found, counted by the servers"},
@@ -80,22 +88,27 @@ const struct metric metric_table[] = {
 	.help = "keys that the servers evicted for lack of memory"},
     {"expired_keys", "", METRIC_NEITHER, .1, 0,
 	.help = "keys that expired, counted by the servers"},
-    {"verify_checked", "", METRIC_NEITHER, .02, 0,
+    {"verify_checked", "", METRIC_NEITHER, .02, 0, .join = METRIC_SUM,
 	.help = "values that were read and compared with what was written"},
-    {"verify_missing", "", METRIC_NEITHER, .02, 0,
+    {"verify_missing", "", METRIC_NEITHER, .02, 0, .join = METRIC_SUM,
 	.help = "values that were to be compared, but were not there"},
-    {"verify_errors", "", METRIC_LOWER, .02, 0,
+    {"verify_errors", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM,
 	.help = "values that were read and are not what was written, "
 		"or are lost"},
     {"client_cpu_us_per_req", "us", METRIC_NEITHER, .05, 4,
+	.join = METRIC_AVERAGE,
 	.help = "CPU time of the load client per request"},
     {"server_cpu_us_per_req", "us", METRIC_LOWER, .02, 4,
+	.label = "CPU per request", .join = METRIC_SHARED,
 	.help = "CPU time of the servers per request", .closed = true},
     {"client_cycles_per_req", "cycles", METRIC_NEITHER, .05, 1,
+	.join = METRIC_AVERAGE,
 	.help = "CPU cycles of the load client per request"},
     {"server_cycles_per_req", "cycles", METRIC_LOWER, .02, 1,
+	.label = "cycles per request", .join = METRIC_SHARED,
 	.help = "CPU cycles of the servers per request", .gate = true},
     {"server_instructions_per_req", "instr", METRIC_LOWER, .02, 1,
+	.label = "instructions per request", .join = METRIC_SHARED,
 	.help = "instructions of the servers per request", .gate = true},
     {"instructions_per_req", "instr", METRIC_LOWER, COUNT_MARGIN, 4,
 	.help = "instructions of the server per request, counted by callgrind",
@@ -109,6 +122,7 @@ const struct metric metric_table[] = {
 		"it, per request, counted by callgrind",
 	.gate = true, .exact = true},
     {"syscalls_per_req", "calls", METRIC_LOWER, COUNT_MARGIN, 4,
+	.label = "system calls per request",
 	.help = "system calls of the server per request, counted by callgrind",
 	.gate = true, .exact = true},
     {"l1_misses_per_req", "misses", METRIC_LOWER, SIMULATED_MARGIN, 4,
@@ -180,7 +194,7 @@ const struct metric metric_table[] = {
 	.help = "times that CPUs were throttled because of heat"},
     {"cgroup_throttled_percent", "%", METRIC_LOWER, .1, 2,
 	.help = "time that the control group was throttled by its CPU limit"},
-    {"offered_rps", "req/s", METRIC_NEITHER, .02, 2,
+    {"offered_rps", "req/s", METRIC_NEITHER, .02, 2, .join = METRIC_SUM,
 	.help = "requests per second the schedule asked for (open loop)"},
     {"achieved_percent", "%", METRIC_HIGHER, .01, 2,
 	.help = "share of offered_rps that was answered (open loop)"},
@@ -195,6 +209,50 @@ metric_find(const char *name)
 		if (strcmp(m->name, name) == 0)
 			return m;
 	return NULL;
+}
+
+bool
+metric_is_percentile(const struct metric *m, const char *hist)
+{
+	return m->hist && m->quantile > 0 && strcmp(m->hist, hist) == 0;
+}
+
+double
+metric_time(const struct metric *m, const struct hist *h)
+{
+	double ns = m->quantile == METRIC_MEAN ? hist_mean(h)
+	    : m->quantile == 0                 ? (double)hist_min(h)
+	    : m->quantile == 1                 ? (double)hist_max(h)
+			       : (double)hist_quantile(h, m->quantile);
+
+	return hist_count(h) ? ns / 1e6 : NAN;
+}
+
+void
+metric_set_times(struct json *metrics, const char *name, const struct hist *h)
+{
+	for (const struct metric *m = metric_table; h && m->name; m++)
+		if (m->hist && strcmp(m->hist, name) == 0)
+			json_set_num(metrics, m->name, metric_time(m, h));
+}
+
+void
+metric_write_label(struct str *s, const char *name)
+{
+	const struct metric *m = metric_find(name);
+	size_t n = strlen(name);
+
+	str_add(s, "");
+	if (!m || m->label) { /* options accept the name of an unknown one */
+		str_add(s, m ? m->label : name);
+		return;
+	}
+	if (str_ends(name, "_latency_ms"))
+		n -= strlen("_latency_ms");
+	for (size_t i = 0; i < n; i++)
+		str_addc(s, name[i] == '_' ? ' ' : name[i]);
+	if (str_ends(name, "_per_req"))
+		str_add(s, "uest");
 }
 
 const char *

@@ -1,6 +1,7 @@
 /*
  * The table of metrics: name, unit, which direction is better, how a value is
- * shown, its name in the flat metrics.json and in SQL, and how it is judged.
+ * computed, joined and shown, its name in the flat metrics.json and in SQL, and
+ * how it is judged. All lists of metrics are made of it.
  */
 #ifndef METRIC_H
 #define METRIC_H
@@ -8,9 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct hist;
 struct json;
+struct str;
 
 enum metric_better { METRIC_HIGHER, METRIC_LOWER, METRIC_NEITHER };
+
+/* The value of a load whose parts ran at the same time. */
+enum metric_join {
+	METRIC_MOST,    /* the largest of the parts, if it has no histogram */
+	METRIC_SUM,     /* of the parts */
+	METRIC_AVERAGE, /* over the requests of all parts */
+	METRIC_SHARED,  /* the cost of servers that all parts use, over the
+			 * requests of all parts */
+};
+
+#define METRIC_MEAN -1 /* as a quantile: the mean */
 
 struct metric {
 	const char *name; /* rps, p99_latency_ms: ends in the unit */
@@ -19,6 +33,11 @@ struct metric {
 	double margin; /* relative; theta of the verdict (TOST) */
 	int decimals;  /* in the flat form */
 	const char *help;
+	const char *label; /* for people; NULL: the name, shortened */
+	const char *hist;  /* the histogram of a run, of ns, that it is computed
+			    * from; NULL: none */
+	double quantile; /* of it: 0 its minimum, 1 its maximum, METRIC_MEAN */
+	enum metric_join join;
 	const char *flat; /* column of metrics.json; NULL: 'name' */
 	bool gate;        /* judged by default; the others are shown */
 	bool closed;      /* judged by default where the load is closed */
@@ -38,6 +57,20 @@ extern const struct metric metric_table[]; /* .name NULL ends it */
 
 /* Returns the row of the table, or NULL if the name is unknown. */
 const struct metric *metric_find(const char *name);
+
+/* Is it a percentile or the maximum of a histogram of a run? */
+bool metric_is_percentile(const struct metric *, const char *hist);
+
+/* Returns a metric that has a histogram, in ms; NAN: the histogram is empty. */
+double metric_time(const struct metric *, const struct hist *);
+
+/* Sets all metrics that are computed from this histogram of a run. */
+void metric_set_times(
+    struct json *metrics, const char *name, const struct hist *);
+
+/* Writes "throughput", "p99.9", "CPU per request", "bytes per key" for a
+ * metric, or its name if it is not a known one. */
+void metric_write_label(struct str *, const char *name);
 
 /* Returns the metric of which it is the ratio to the reference server, or the
  * name itself. */

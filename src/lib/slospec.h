@@ -5,14 +5,15 @@
 #ifndef SLOSPEC_H
 #define SLOSPEC_H
 
+struct metric;
+
 struct slospec {
-	const char *name;   /* p50, p95, p99, p99.9 or max; static */
-	const char *metric; /* p99_latency_ms, ...; static */
-	double quantile;    /* .5 to .999; 1: the maximum */
+	const struct metric *metric; /* a percentile of the latency */
 	double limit_ms;
+	char why[200]; /* the text is not valid */
 };
 
-/* Returns NULL, or why the text is not valid; static. */
+/* Returns NULL, or why the text is not valid, a text of the slospec. */
 const char *slospec_parse(const char *text, struct slospec *);
 
 /* Returns the text in its only form. Caller frees. */

@@ -1,5 +1,6 @@
 #include "busy.h"
 #include "judge.h"
+#include "metric.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
@@ -111,7 +112,7 @@ add_common(struct str *s, const struct comparison *c)
 		str_add(s, " together");
 		if (metrics > 1) {
 			str_add(s, " in ");
-			changetext_metric(s, r->name);
+			metric_write_label(s, r->name);
 		}
 		str_add(s, ", which may be the machine");
 	}

@@ -1,7 +1,7 @@
 /* The answers of all cases in a few sentences, the same in all reports. */
 #include "briefrow.h"
-#include "changetext.h"
 #include "markup.h"
+#include "metric.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
@@ -35,7 +35,7 @@ static void
 add_name(struct str *s, const struct brief_case *b)
 {
 	if (b->worst && b->worst != b->first && !b->worst->common) {
-		changetext_metric(s, b->worst->name);
+		metric_write_label(s, b->worst->name);
 		str_add(s, " of ");
 	}
 	markup_cut(s, b->pair->name[0], LONGEST);

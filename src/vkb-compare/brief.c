@@ -1,6 +1,6 @@
 #include "briefrow.h"
-#include "changetext.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
@@ -153,7 +153,7 @@ brief_write_answer(struct str *s, const struct brief_case *b)
 	    b->worst->verdict == VERDICT_EQUIVALENT)
 		return;
 	str_add(s, ": ");
-	changetext_metric(s, b->worst->name);
+	metric_write_label(s, b->worst->name);
 }
 
 /* --- the table */
@@ -208,7 +208,7 @@ add_titles(struct table *t, const struct layout *l)
 		else if (l->has[i]) {
 			str_add(&s, "");
 			if (l->title)
-				changetext_metric(&s, l->title);
+				metric_write_label(&s, l->title);
 			table_column(t, s.s, TABLE_LEFT);
 		}
 	if (l->rest || !l->marks)

@@ -1,6 +1,7 @@
 #include "briefrow.h"
 #include "changetext.h"
 #include "markup.h"
+#include "metric.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
@@ -126,7 +127,7 @@ brief_add_rest(
 			continue;
 		/* A name at the start could be a command to a CI system. */
 		str_add(s, s->len ? "; " : "also ");
-		changetext_metric(s, r->name);
+		metric_write_label(s, r->name);
 		str_addc(s, ' ');
 		(r->verdict < VERDICT_EQUIVALENT ? write_change
 						 : report_change)(s, r);
@@ -226,7 +227,7 @@ brief_write_change(struct str *s, const struct row *r)
 		return;
 	}
 	if (strcmp(metric_base(r->name), "rps") != 0) {
-		changetext_metric(s, r->name);
+		metric_write_label(s, r->name);
 		str_addc(s, ' ');
 	}
 	write_words(s, &rest);

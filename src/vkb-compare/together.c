@@ -3,6 +3,7 @@
 #include "judge.h"
 #include "markup.h"
 #include "mem.h"
+#include "metric.h"
 #include "report.h"
 #include "str.h"
 
@@ -194,7 +195,7 @@ add_time(struct str *s, const struct row *r)
 		str_add(s, "takes ");
 	} else {
 		str_add(s, "has a ");
-		changetext_metric(s, r->name);
+		metric_write_label(s, r->name);
 		str_addc(s, ' ');
 	}
 	if (verdict_is_likely(r->verdict))
@@ -224,7 +225,7 @@ add_time_of_change(struct str *s, const struct row *time, enum direction work)
 		}
 		str_printf(s,
 		    ", but is not %s: ", work == WORSE ? "slower" : "faster");
-		changetext_metric(s, time->name);
+		metric_write_label(s, time->name);
 		str_printf(s, " is within %.3g%%", 100 * time->margin);
 		return;
 	case UNCLEAR:

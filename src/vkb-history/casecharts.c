@@ -1,6 +1,5 @@
 #include "casecharts.h"
 #include "changegroup.h"
-#include "changetext.h"
 #include "chart.h"
 #include "html.h"
 #include "index.h"
@@ -79,7 +78,7 @@ write_chart(struct str *s, const struct index *x,
 	struct str metric = {0};
 	char buf[NUM_BUF];
 
-	changetext_metric(&metric, series->metric);
+	metric_write_label(&metric, series->metric);
 	if (name)
 		html_tag(s, "b", NULL, name);
 	markup_printf(s, " <span class=\"quiet\">%s %s %s", metric.s,

@@ -1,7 +1,6 @@
 #include "chart.h"
 #include "archive.h"
 #include "changegroup.h"
-#include "changetext.h"
 #include "clock.h"
 #include "entry.h"
 #include "json.h"
@@ -297,7 +296,7 @@ write_summary(struct chart *c)
 	struct str name = {0};
 	char buf[NUM_BUF];
 
-	changetext_metric(&name, c->s->metric);
+	metric_write_label(&name, c->s->metric);
 	markup_printf(c->to, "%s of %s at %zu commits, now %s %s", name.s,
 	    c->t->cases[c->s->kase].name, c->t->n,
 	    num_human(buf, chart_find_last(c->t, c->s)), m.unit);

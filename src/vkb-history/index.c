@@ -3,11 +3,11 @@
 #include "asset.h"
 #include "casecharts.h"
 #include "changegroup.h"
-#include "changetext.h"
 #include "entry.h"
 #include "html.h"
 #include "json.h"
 #include "markup.h"
+#include "metric.h"
 #include "num.h"
 #include "record.h"
 #include "str.h"
@@ -47,7 +47,7 @@ write_one(
 
 	changegroup_percent(&text, one->rec);
 	str_addc(&text, ' ');
-	changetext_metric(&text, json_get_str(one->rec, "metric"));
+	metric_write_label(&text, json_get_str(one->rec, "metric"));
 	str_add(s, "<li>");
 	if (one->kase < t->ncases)
 		markup_printf(s, "<a href=\"#case-%zu\">%s</a> ", one->kase + 1,
@@ -135,7 +135,7 @@ write_size(struct str *s, const struct changegroup *g)
 	struct str size = {0}, metric = {0};
 
 	changegroup_percent(&size, rec);
-	changetext_metric(&metric, json_get_str(rec, "metric"));
+	metric_write_label(&metric, json_get_str(rec, "metric"));
 	markup_printf(s,
 	    "<span class=\"size %s\">%s</span> %s<br><span class=\"quiet\">",
 	    changegroup_class(g), size.s, metric.s);

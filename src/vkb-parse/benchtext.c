@@ -6,6 +6,7 @@
 #include "flat.h"
 #include "json.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "str.h"
 #include "parsers.h"
@@ -70,19 +71,15 @@ parse_number_before(const char *line, const char *after, double *v)
 static void
 parse_percentile(struct report *r, const char *line)
 {
-	static const struct {
-		double percent;
-		const char *key;
-	} wanted[] = {{50, "p50_latency_ms"}, {95, "p95_latency_ms"},
-	    {99, "p99_latency_ms"}, {99.9, "p999_latency_ms"}};
 	double percent, ms;
 
 	if (sscanf(line, "%lf%% <= %lf milliseconds", &percent, &ms) != 2)
 		return;
-	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-		if (percent >= wanted[i].percent &&
-		    !json_get(get_metrics(r), wanted[i].key))
-			json_set_num(get_metrics(r), wanted[i].key, ms);
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (metric_is_percentile(m, "latency_ns") &&
+		    percent + 1e-9 >= 100 * m->quantile &&
+		    !json_get(get_metrics(r), m->name))
+			json_set_num(get_metrics(r), m->name, ms);
 	json_set_num(get_metrics(r), "max_latency_ms", ms);
 }
 

@@ -9,6 +9,7 @@
 #include "json.h"
 #include "mem.h"
 #include "intern.h"
+#include "metric.h"
 #include "num.h"
 #include "str.h"
 #include "parsers.h"
@@ -158,23 +159,6 @@ parse_interval_line(struct log *l, struct source *s, char *line)
 	return 0;
 }
 
-static void
-put_latencies(struct json *m, const struct hist *h)
-{
-	static const struct {
-		double q;
-		const char *key;
-	} wanted[] = {{.5, "p50_latency_ms"}, {.95, "p95_latency_ms"},
-	    {.99, "p99_latency_ms"}, {.999, "p999_latency_ms"}};
-
-	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-		json_set_num(m, wanted[i].key,
-		    (double)hist_quantile(h, wanted[i].q) / 1e6);
-	json_set_num(m, "avg_latency_ms", hist_mean(h) / 1e6);
-	json_set_num(m, "min_latency_ms", (double)hist_min(h) / 1e6);
-	json_set_num(m, "max_latency_ms", (double)hist_max(h) / 1e6);
-}
-
 /* Writes the run of a tag; the run takes over its series. */
 static int
 write_tag_run(struct log *l, struct tag *t, const char *name, struct runs *runs)
@@ -186,7 +170,7 @@ write_tag_run(struct log *l, struct tag *t, const char *name, struct runs *runs)
 		json_set_str(json_get(run, "config"), "tag", name);
 	runs_set_started(run, l->start);
 	if (hist_count(t->sum)) {
-		put_latencies(m, t->sum);
+		metric_set_times(m, "latency_ns", t->sum);
 		json_set_num(m, "samples", (double)hist_count(t->sum));
 		json_set_num(m, "elapsed_s", t->length);
 		histcodec_encode(&text, t->sum);

@@ -1,5 +1,6 @@
 #include "plan.h"
 #include "err.h"
+#include "flatkeys.h"
 #include "mem.h"
 #include "migrate.h"
 #include "pg.h"
@@ -10,58 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Columns that every table has, even if no run has them: the key first, then
- * what dashboards query.
+/* Columns that every table has beside those of the Python tool: the key first.
  */
-static const struct base {
-	const char *name, *type;
-	bool module, notnull;
-} base_columns[] = {
-    {"vkb_case", "text", false, false},
-    {"vkb_index", "integer", false, false},
-    {"vkb_session", "text", false, false},
-    {"vkb_subject", "text", false, false},
-    {"architecture", "character varying(50)", false, false},
-    {"avg_latency_ms", "numeric(15,6)", false, false},
-    {"benchmark_mode", "character varying(50)", false, false},
-    {"clients", "integer", false, false},
-    {"cluster_mode", "boolean", false, false},
-    {"command", "text", false, true},
-    {"commit", "character varying(255)", false, true},
-    {"config_name", "character varying(50)", true, false},
-    {"config_set", "jsonb", true, false},
-    {"data_size", "integer", false, false},
-    {"dataset", "text", true, false},
-    {"duration", "integer", false, false},
-    {"error", "text", false, false},
-    {"group", "integer", true, false},
-    {"group_description", "character varying(500)", true, false},
-    {"io_threads", "integer", false, false},
-    {"max_latency_ms", "numeric(15,6)", false, false},
-    {"min_latency_ms", "numeric(15,6)", false, false},
-    {"module_commit", "character varying(255)", true, false},
-    {"module_commit_timestamp", "timestamp with time zone", true, false},
-    {"p50_latency_ms", "numeric(15,6)", false, false},
-    {"p95_latency_ms", "numeric(15,6)", false, false},
-    {"p99_latency_ms", "numeric(15,6)", false, false},
-    {"pipeline", "integer", false, false},
-    {"repository", "text", false, false},
-    {"requests", "integer", false, false},
-    {"rps", "numeric(15,6)", false, false},
-    {"scenario", "character varying(50)", true, false},
-    {"scenario_description", "character varying(500)", true, false},
-    {"status", "character varying(50)", false, false},
-    {"test_id", "character varying(50)", true, false},
-    {"test_phase", "character varying(50)", true, false},
-    {"test_type", "character varying(50)", false, false},
-    {"timestamp", "timestamp with time zone", false, true},
-    {"tls", "boolean", false, false},
-    {"valkey_benchmark_threads", "integer", false, false},
-    {"warmup", "integer", false, false},
-};
-#define BASE (sizeof base_columns / sizeof *base_columns)
+static const struct flatkeys_key own_columns[] = {
+    {"vkb_case", NULL, NULL, .sql = "text"},
+    {"vkb_index", NULL, NULL, .sql = "integer"},
+    {"vkb_session", NULL, NULL, .sql = "text"},
+    {"vkb_subject", NULL, NULL, .sql = "text"},
+    {"test_type", NULL, NULL, .sql = "character varying(50)"}};
 #define KEYS 4
+#define OWN (sizeof own_columns / sizeof *own_columns)
+
+/* Returns the next column that tables have, the first after NULL; NULL: none.
+ */
+static const struct flatkeys_key *
+next_base_column(const struct flatkeys_key *k)
+{
+	if (!k || (k >= own_columns && k + 1 < own_columns + OWN))
+		return k ? k + 1 : own_columns;
+	k = k == &own_columns[OWN - 1] ? flatkeys_table : k + 1;
+	while (k->flat && !k->sql)
+		k++;
+	return k->flat ? k : NULL;
+}
 
 #define KEY "(vkb_session, vkb_case, vkb_subject, vkb_index)"
 
@@ -255,25 +227,26 @@ plan_wider_column(struct schema *s, struct schema_column *c,
 	}
 }
 
-static const struct base *
+static const struct flatkeys_key *
 find_base_column(const char *name)
 {
-	for (size_t i = 0; i < BASE; i++)
-		if (strcmp(base_columns[i].name, name) == 0)
-			return &base_columns[i];
-	return NULL;
+	const struct flatkeys_key *k = next_base_column(NULL);
+
+	while (k && strcmp(k->flat, name) != 0)
+		k = next_base_column(k);
+	return k;
 }
 
 /* Returns the type of a new column; 'from' may be NULL for base columns. */
 static struct coltype
 choose_new_type(const char *name, const struct spool_column *from)
 {
-	const struct base *b = find_base_column(name);
+	const struct flatkeys_key *b = find_base_column(name);
 	struct coltype t;
 
 	if (!b)
 		return coltype_choose(&from->summary);
-	t = coltype_parse(b->type);
+	t = coltype_parse(b->sql);
 	return from ? widen_type(name, t, from) : t;
 }
 
@@ -308,21 +281,20 @@ plan_base_columns(struct schema *s, const struct spool *spool)
 	size_t had = s->ncols, rows = spool_count_rows(spool);
 	const struct spool_column *from;
 
-	for (size_t i = 0; i < BASE; i++) {
-		if ((base_columns[i].module && !s->module) ||
-		    schema_find_column(s, base_columns[i].name))
+	for (const struct flatkeys_key *k = next_base_column(NULL); k;
+	     k = next_base_column(k)) {
+		if ((k->module && !s->module) || schema_find_column(s, k->flat))
 			continue;
-		if (is_full(s) && i < KEYS)
+		if (is_full(s) && k < own_columns + KEYS && k >= own_columns)
 			return err_fail("database: '%s' has %d columns, "
 					"including dropped ones: there is no "
 					"room for the key's columns",
 			    s->table, SCHEMA_COLUMNS);
-		from = find_source(spool, base_columns[i].name);
+		from = find_source(spool, k->flat);
 		if (!is_full(s))
-			schema_add_column(s, base_columns[i].name,
-			    choose_new_type(base_columns[i].name, from),
-			    base_columns[i].notnull && !had && from &&
-				from->n == rows);
+			schema_add_column(s, k->flat,
+			    choose_new_type(k->flat, from),
+			    k->notnull && !had && from && from->n == rows);
 	}
 	return 0;
 }

@@ -214,7 +214,7 @@ write_others(struct str *s, const struct table *t, const struct headline *h,
 			d->verdict > MODEL_LIKELY_DIFFERENT))
 			continue;
 		str_add(&text, text.len ? "; " : "also ");
-		changetext_metric(&text, d->metric);
+		metric_write_label(&text, d->metric);
 		str_addc(&text, ' ');
 		write_change(&text, d, false);
 		str_printf(&text, " %s",

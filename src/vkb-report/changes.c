@@ -95,7 +95,7 @@ begin_filters(struct str *s, const char **metrics, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		snprintf(keys[i], KEY, "m%zu", i);
-		changetext_metric(&titles[i], metrics[i]);
+		metric_write_label(&titles[i], metrics[i]);
 		values[i] = keys[i];
 		texts[i] = titles[i].s;
 	}

@@ -36,7 +36,7 @@ find_column(const struct cell *c, const char *metric)
 {
 	struct slospec slo;
 
-	return read_slo(c->kase, &slo) && strcmp(metric, slo.metric) == 0
+	return read_slo(c->kase, &slo) && strcmp(metric, slo.metric->name) == 0
 	    ? "limited_latency_ms"
 	    : metric;
 }
@@ -54,7 +54,7 @@ figure_curve_limited(const struct kase *k)
 {
 	struct slospec slo;
 
-	return read_slo(k, &slo) ? slo.metric : NULL;
+	return read_slo(k, &slo) ? slo.metric->name : NULL;
 }
 
 static int
@@ -142,8 +142,8 @@ figure_curve(
 
 	p->x = AXIS(AXIS_LINEAR, "achieved rate, req/s");
 	p->y.scale = AXIS_LOG;
-	limited =
-	    n && read_slo(c[0]->kase, &slo) && strcmp(slo.metric, metric) == 0;
+	limited = n && read_slo(c[0]->kase, &slo) &&
+	    strcmp(slo.metric->name, metric) == 0;
 	if (limited)
 		axis_fit(&p->y, slo.limit_ms);
 	axis_fit(&p->x, 0);

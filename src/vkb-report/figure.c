@@ -1,5 +1,4 @@
 #include "figure.h"
-#include "changetext.h"
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
@@ -48,7 +47,7 @@ figure_label(struct str *s, const char *metric)
 	struct metric m = metric_guess(metric);
 	struct str t = {0};
 
-	changetext_metric(&t, metric);
+	metric_write_label(&t, metric);
 	str_cut(&t, 60);
 	str_printf(s, *m.unit ? "%s, %s" : "%s", t.s, m.unit);
 	str_free(&t);
@@ -60,7 +59,7 @@ format_brief(const char *metric, const char *what)
 {
 	struct str s = {0};
 
-	changetext_metric(&s, metric);
+	metric_write_label(&s, metric);
 	str_add(&s, what);
 	return str_take(&s);
 }
@@ -282,7 +281,7 @@ add_scalings(struct figures *f)
 			    (k > 3 && !scaling_is_by_size(g)))
 				continue;
 			str_clear(&t);
-			changetext_metric(&t, all[k]);
+			metric_write_label(&t, all[k]);
 			str_printf(&t, " by %s: %s", g->key, g->name);
 			add_figure(f,
 			    (struct figure){.kind = FIGURE_SCALING,
@@ -306,7 +305,7 @@ add_values(struct figures *f)
 		    figure_count_values(f->m, k->name) < 2)
 			continue;
 		str_clear(&t);
-		changetext_metric(&t, k->name);
+		metric_write_label(&t, k->name);
 		str_add(&t, " of all cases, with 95% intervals");
 		add_figure(f,
 		    (struct figure){.kind = FIGURE_VALUES,

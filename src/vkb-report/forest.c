@@ -1,5 +1,4 @@
 #include "forest.h"
-#include "changetext.h"
 #include "figure.h"
 #include "json.h"
 #include "markup.h"
@@ -204,7 +203,7 @@ draw_scale(struct str *s, const struct forest *f, const char *metric, double y)
 	char lo[32], hi[32];
 	struct str t = {0};
 
-	changetext_metric(&t, metric);
+	metric_write_label(&t, metric);
 	forest_ends(f, lo, hi);
 	markup_printf(s,
 	    "<text class=\"title\" x=\"12\" y=\"%.1f\">%s</text>"

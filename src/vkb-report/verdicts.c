@@ -107,7 +107,7 @@ write_overall(struct str *s, const struct json *rec)
 		if (!metric_guess(json_key(j)).gate || isnan(ratio) || n < 2)
 			continue;
 		str_add(&t, "Overall ");
-		changetext_metric(&t, json_key(j));
+		metric_write_label(&t, json_key(j));
 		str_printf(&t, ": %+.1f%%", 100 * (ratio - 1));
 		forest_interval(&t, ci.lo, ci.hi);
 		str_printf(&t, ", geometric mean of %.0f cases.", n);

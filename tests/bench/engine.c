@@ -6,6 +6,7 @@
 #include "err.h"
 #include "hist.h"
 #include "json.h"
+#include "metric.h"
 #include "mixspec.h"
 #include "mem.h"
 #include "opt.h"
@@ -115,6 +116,18 @@ show(const char *name, double v)
 		printf("%s %.10g\n", name, v);
 }
 
+/* Shows avg_latency_ms as avg_ms, and so on. */
+static void
+show_latencies(const struct hist *h)
+{
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (m->hist && strcmp(m->hist, "latency_ns") == 0 &&
+		    hist_count(h))
+			printf("%.*s_ms %.10g\n", (int)strcspn(m->name, "_"),
+			    m->name, metric_time(m, h));
+	show("p90_ms", (double)hist_quantile(h, .9) / 1e6);
+}
+
 static void
 report(
     const struct engine_result *r, const struct watch_cost *cost, bool series)
@@ -128,14 +141,7 @@ report(
 	show("end_s", (double)r->end_ns / 1e9);
 	show("rps", r->rps);
 	show("recorded", (double)hist_count(r->latency));
-	show("avg_ms", r->avg_ms);
-	show("min_ms", r->min_ms);
-	show("p50_ms", r->p50_ms);
-	show("p90_ms", (double)hist_quantile(r->latency, .9) / 1e6);
-	show("p95_ms", r->p95_ms);
-	show("p99_ms", r->p99_ms);
-	show("p999_ms", r->p999_ms);
-	show("max_ms", r->max_ms);
+	show_latencies(r->latency);
 	if (r->service)
 		show("service_p99_ms",
 		    (double)hist_quantile(r->service, .99) / 1e6);

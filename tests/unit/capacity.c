@@ -5,7 +5,9 @@
  */
 #include "capacity.h"
 #include "rng.h"
+#include "metric.h"
 #include "slospec.h"
+#include "str.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -162,9 +164,28 @@ check_slo(const char *text, const char *form, double limit_ms)
 	free(got);
 }
 
+/* Each percentile that runs have can be limited. */
+static void
+check_slo_metrics(void)
+{
+	for (const struct metric *m = metric_table; m->name; m++) {
+		struct str text = {0};
+		struct slospec s;
+
+		if (!metric_is_percentile(m, "latency_ns"))
+			continue;
+		metric_write_label(&text, m->name);
+		str_add(&text, "<=2ms");
+		tap_ok(!slospec_parse(text.s, &s) && s.metric == m,
+		    "'%s' limits %s", text.s, m->name);
+		str_free(&text);
+	}
+}
+
 int
 main(void)
 {
+	check_slo_metrics();
 	check_exact();
 	check_coverage("a sharp limit", (struct server){.slope = .003}, .01);
 	check_coverage("a noisy limit", (struct server){.slope = .02}, .04);

@@ -187,13 +187,6 @@ sums(void)
 	    "requests that were refused count as misses");
 	tap_ok(isnan(o.offered_rps) && isnan(o.max_backlog),
 	    "closed loop has no offered rate and no backlog");
-	tap_near(o.avg_ms, 500.5, .01, "the mean latency");
-	tap_near(o.min_ms, 1, .01, "the smallest latency");
-	tap_near(o.p50_ms, 500, .01, "the median");
-	tap_near(o.p95_ms, 950, .003, "the 95th percentile");
-	tap_near(o.p99_ms, 990, .003, "the 99th percentile");
-	tap_near(o.p999_ms, 999, .003, "the 99.9th percentile");
-	tap_near(o.max_ms, 1000, .01, "the largest latency");
 	tap_ok(o.nintervals == 3 && o.intervals[0].at_s == 1 &&
 		o.intervals[2].at_s == 2.5 && o.intervals[2].length_s == .5 &&
 		o.intervals[1].length_s == 1 && o.intervals[2].requests == 12,
@@ -307,8 +300,8 @@ ends(void)
 	r.t1 = INT64_MAX;
 	r.requests = 250;
 	counters_collect(&r, &o);
-	tap_ok(o.elapsed_s == 0 && isnan(o.rps) && isnan(o.p99_ms) &&
-		isnan(o.min_ms) && isnan(o.avg_ms) && o.nintervals == 0,
+	tap_ok(o.elapsed_s == 0 && isnan(o.rps) && !hist_count(o.latency) &&
+		o.nintervals == 0,
 	    "a run without an answer has no rate and no latency");
 	free(r.intervals);
 	engine_result_free(&o);

@@ -3,6 +3,7 @@
 
 #include "hist.h"
 #include "json.h"
+#include "metric.h"
 #include "vkb-load/case/resultrecord.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/meter/watch.h"
@@ -36,13 +37,6 @@ whole(void)
 	return (struct engine_result){.requests = 11,
 	    .elapsed_s = 12,
 	    .rps = 13,
-	    .avg_ms = 14,
-	    .min_ms = 15,
-	    .p50_ms = 16,
-	    .p95_ms = 17,
-	    .p99_ms = 18,
-	    .p999_ms = 19,
-	    .max_ms = 20,
 	    .intervals = intervals,
 	    .nintervals = 2,
 	    .errors = {{.kind = "OOM", .count = 3},
@@ -72,10 +66,6 @@ cost_of(void)
 	    .bound = WATCH_CLIENT};
 }
 
-#define LATENCIES                                                             \
-	"\"avg_latency_ms\":14,\"min_latency_ms\":15,\"p50_latency_ms\":16,"  \
-	"\"p95_latency_ms\":17,\"p99_latency_ms\":18,\"p999_latency_ms\":19," \
-	"\"max_latency_ms\":20"
 #define MACHINE "\"steal_percent\":35,\"foreign_cpu_percent\":34"
 #define COSTS                                                               \
 	"\"lost\":22,\"unanswered\":23,\"reconnects\":24,\"pushes\":25,"    \
@@ -84,6 +74,41 @@ cost_of(void)
 	"\"server_cpu_us_per_req\":30,\"server_cycles_per_req\":31,"        \
 	"\"server_instructions_per_req\":32,\"server_busy_percent\":33,"    \
 	"\"memory_mb\":36"
+
+/* Latencies of 1 to 1000 ms, and connects of half as long. */
+static void
+times(void)
+{
+	struct engine_result r = whole();
+	struct watch_cost cost = cost_of();
+	struct json *run = json_object(), *m;
+	size_t n = 0;
+	double want;
+
+	r.latency = HIST_LATENCY();
+	r.connect = HIST_LATENCY();
+	for (int64_t ms = 1; ms <= 1000; ms++) {
+		hist_add(r.latency, ms * 1000000, 1);
+		hist_add(r.connect, ms * 500000, 1);
+	}
+	result_record_set(run, &r, &cost, false);
+	m = json_get(run, "metrics");
+	for (const struct metric *t = metric_table; t->name; t++) {
+		if (!t->hist)
+			continue;
+		want = t->quantile == METRIC_MEAN ? 500.5
+		    : t->quantile == 0            ? 1
+						  : 1000 * t->quantile;
+		if (strcmp(t->hist, "connect_ns") == 0)
+			want /= 2;
+		tap_near(json_get_num(m, t->name, NAN), want, .01, t->name);
+		n++;
+	}
+	tap_ok(n >= 10, "latencies and connects have metrics");
+	json_free(run);
+	hist_free(r.latency);
+	hist_free(r.connect);
+}
 
 static void
 closed_loop(void)
@@ -98,8 +123,7 @@ closed_loop(void)
 	cost.samples = parse("{\"at_s\":[1]}");
 	result_record_set(run, &r, &cost, false);
 	is_section(run, "metrics",
-	    "{\"rps\":13," LATENCIES
-	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21," COSTS
+	    "{\"rps\":13,\"requests\":11,\"elapsed_s\":12,\"errors\":21," COSTS
 	    ",\"cpu_peak_percent\":39}",
 	    "each number of the engine has its metric");
 	is_section(run, "series",
@@ -117,8 +141,8 @@ closed_loop(void)
 	run = json_object();
 	result_record_set(run, &r, &cost, true);
 	is_section(run, "metrics",
-	    "{\"rps\":13," LATENCIES
-	    ",\"requests\":11,\"elapsed_s\":12,\"errors\":21,\"lost\":22,"
+	    "{\"rps\":13,\"requests\":11,\"elapsed_s\":12,\"errors\":21,"
+	    "\"lost\":22,"
 	    "\"unanswered\":23,\"reconnects\":24,\"pushes\":25,"
 	    "\"hit_rate_percent\":26," MACHINE "}",
 	    "a command of a mix has the metrics of the machine, and not the "
@@ -159,7 +183,7 @@ open_loop(void)
 
 	r.latency = HIST_LATENCY();
 	r.service = HIST_LATENCY();
-	hist_add(r.latency, 1000, 1);
+	hist_add(r.latency, 15000000, 1);
 	hist_add(r.service, 2000, 2);
 	cost.bound = WATCH_SERVER;
 	result_record_set(run, &r, &cost, false);
@@ -167,7 +191,7 @@ open_loop(void)
 	    0, "open loop has the offered rate");
 	tap_near(json_get_num(json_get(run, "metrics"), "max_backlog", 0), 38,
 	    0, "open loop has the largest backlog");
-	/* of 37 requests/s 13, and 15 of 12,000 ms later */
+	/* Of 37 requests/s 13, and 15 of 12,000 ms later. */
 	tap_near(json_get_num(json_get(run, "metrics"), "achieved_percent", 0),
 	    100 * (13. / 37 + 15. / 12000), 1e-9,
 	    "open loop has the share of its rate that was answered");
@@ -321,6 +345,7 @@ int
 main(void)
 {
 	beside_reference();
+	times();
 	closed_loop();
 	copied();
 	open_loop();

@@ -55,13 +55,10 @@ blends(void)
 	    "the time is from the first start to the last end");
 	tap_near(
 	    v[0].rps, 6000 / 7.996, 1e-9, "the rate is that of all streams");
-	tap_ok(hist_count(v[0].latency) == 6000, "all latencies are merged");
-	tap_near(v[0].p99_ms, (double)hist_quantile(all, .99) / 1e6, 1e-12,
-	    "a percentile is that of all latencies");
-	tap_near(v[0].p50_ms, (double)hist_quantile(all, .5) / 1e6, 1e-12,
-	    "the median is that of all latencies");
-	tap_near(v[0].max_ms, (double)hist_max(all) / 1e6, 1e-12,
-	    "the maximum is that of all latencies");
+	tap_ok(hist_count(v[0].latency) == 6000 &&
+		hist_quantile(v[0].latency, .99) == hist_quantile(all, .99) &&
+		hist_max(v[0].latency) == hist_max(all),
+	    "all latencies are merged");
 	tap_ok(v[0].nerrors == 1 && v[0].errors[0].count == 6 &&
 		v[0].errors_total == 6,
 	    "errors are summed by kind");
@@ -179,13 +176,9 @@ sums(void)
 		v[0].intervals[1].p99_ms == .2,
 	    "an interval of the second stream alone is copied");
 	/* 1 to 1000 ms, in buckets of less than 1 %. */
-	tap_near(v[0].avg_ms, 500.5, .01, "the mean of all latencies");
-	tap_near(v[0].min_ms, 1, .01, "the smallest of all latencies");
-	tap_near(v[0].p50_ms, 500, .01, "their median");
-	tap_near(v[0].p95_ms, 950, .003, "their 95th percentile");
-	tap_near(v[0].p99_ms, 990, .003, "their 99th percentile");
-	tap_near(v[0].p999_ms, 999, .003, "their 99.9th percentile");
-	tap_near(v[0].max_ms, 1000, .01, "the largest of all latencies");
+	tap_ok(hist_count(v[0].latency) == 1000, "latencies are merged");
+	tap_near(hist_mean(v[0].latency) / 1e6, 500.5, .01,
+	    "the mean is that of all latencies");
 	tap_ok(hist_count(v[0].service) == 3, "service times are merged");
 	engine_result_free(&v[0]);
 }

@@ -194,27 +194,6 @@ refusals(void)
 	    "vb has no '--cluster'");
 }
 
-/* All numbers of the output are different. */
-static void
-figures(void)
-{
-	static const char text[] =
-	    "{\"rps\":50,\"avg_latency_ms\":1,\"min_latency_ms\":2,"
-	    "\"p50_latency_ms\":3,\"p95_latency_ms\":4,"
-	    "\"p99_latency_ms\":5,\"p999_latency_ms\":6,"
-	    "\"max_latency_ms\":7}";
-	struct json *m = json_parse(text, strlen(text), NULL, NULL);
-	struct engine_result r = {.requests = 200};
-
-	vbresult_figures(m, &r);
-	tap_ok(r.rps == 50 && r.avg_ms == 1 && r.min_ms == 2 && r.p50_ms == 3 &&
-		r.p95_ms == 4 && r.p99_ms == 5 && r.p999_ms == 6 &&
-		r.max_ms == 7,
-	    "each latency is that of its name");
-	tap_near(r.elapsed_s, 4, 1e-12, "the time is the requests by the rate");
-	json_free(m);
-}
-
 /* What the servers counted between two readings of INFO. */
 static void
 served(void)
@@ -316,7 +295,6 @@ main(void)
 	arguments();
 	results();
 	refusals();
-	figures();
 	served();
 	ends();
 	return tap_done();

@@ -2,6 +2,7 @@
 #include "hist.h"
 #include "markup.h"
 #include "mem.h"
+#include "metric.h"
 #include "str.h"
 #include "vkb-load/engine/engine.h"
 
@@ -118,11 +119,6 @@ write_session(const struct livetext *t, struct str *s)
 static void
 write_latencies(const struct livetext *t, struct str *s)
 {
-	static const struct {
-		double q;
-		const char *text;
-	} quantiles[] = {
-	    {.5, "0.5"}, {.95, "0.95"}, {.99, "0.99"}, {.999, "0.999"}};
 	const struct livetext_load *l;
 	uint64_t n;
 
@@ -131,13 +127,13 @@ write_latencies(const struct livetext *t, struct str *s)
 	for (size_t k = 0; k < t->n; k++) {
 		l = &t->loads[k];
 		n = hist_count(l->latency);
-		for (size_t i = 0;
-		     n && i < sizeof quantiles / sizeof *quantiles; i++) {
+		for (const struct metric *m = metric_table; n && m->name; m++) {
+			if (!metric_is_percentile(m, "latency_ns") ||
+			    m->quantile == 1)
+				continue;
 			write_name(s, "latency_seconds", l);
-			str_printf(s, ",quantile=\"%s\"} %.9g\n",
-			    quantiles[i].text,
-			    (double)hist_quantile(l->latency, quantiles[i].q) /
-				1e9);
+			str_printf(s, ",quantile=\"%g\"} %.9g\n", m->quantile,
+			    metric_time(m, l->latency) / 1e3);
 		}
 		write_name(s, "latency_seconds_sum", l);
 		str_printf(s, "} %.9g\n",

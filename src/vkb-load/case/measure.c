@@ -214,7 +214,7 @@ make_job(struct measure *m, const struct target *t)
 	    .rec = m->recs[0],
 	    .raw = &m->raw,
 	    .starting = &m->starting,
-	    .slo = m->slo.name && !m->profiled ? &m->slo : NULL,
+	    .slo = m->slo.metric && !m->profiled ? &m->slo : NULL,
 	    .too_large = &m->context->too_large};
 }
 

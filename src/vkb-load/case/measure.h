@@ -29,7 +29,7 @@ struct measure {
 	struct json **recs;    /* a run record for each role */
 	struct json *raw;      /* verbatim output, or NULL */
 	struct json *profiled; /* profile records; NULL: not profiled */
-	struct slospec slo;    /* name NULL: no capacity is searched */
+	struct slospec slo;    /* metric NULL: no capacity is searched */
 	bool counted;          /* the only profile is that of the counts */
 	bool shown;            /* its intervals are */
 	struct profiles *profiles;

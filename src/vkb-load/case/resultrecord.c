@@ -36,18 +36,12 @@ add_cost(struct json *m, const struct watch_cost *cost)
 static void
 add_connects(struct json *m, const struct engine_result *r)
 {
-	const struct hist *h = r->connect;
-
-	if (!h)
+	if (!r->connect)
 		return;
 	json_set_num(m, "connects", r->connects);
 	json_set_num(m, "connects_per_s", r->connects / r->elapsed_s);
 	json_set_num(m, "resumed", r->resumed);
-	if (!hist_count(h))
-		return;
-	json_set_num(m, "p50_connect_ms", (double)hist_quantile(h, .5) / 1e6);
-	json_set_num(m, "p99_connect_ms", (double)hist_quantile(h, .99) / 1e6);
-	json_set_num(m, "max_connect_ms", (double)hist_max(h) / 1e6);
+	metric_set_times(m, "connect_ns", r->connect);
 }
 
 static struct json *
@@ -59,13 +53,7 @@ make_metrics(
 	if (r->capacity_rps > 0)
 		json_set_num(m, "capacity_rps", r->capacity_rps);
 	json_set_num(m, "rps", r->rps);
-	json_set_num(m, "avg_latency_ms", r->avg_ms);
-	json_set_num(m, "min_latency_ms", r->min_ms);
-	json_set_num(m, "p50_latency_ms", r->p50_ms);
-	json_set_num(m, "p95_latency_ms", r->p95_ms);
-	json_set_num(m, "p99_latency_ms", r->p99_ms);
-	json_set_num(m, "p999_latency_ms", r->p999_ms);
-	json_set_num(m, "max_latency_ms", r->max_ms);
+	metric_set_times(m, "latency_ns", r->latency);
 	if (r->requests || !(r->rps > 0)) /* valkey-benchmark may not tell */
 		json_set_num(m, "requests", (double)r->requests);
 	json_set_num(m, "elapsed_s", r->elapsed_s);
@@ -218,14 +206,6 @@ result_record_set_reference(
 	}
 }
 
-static bool
-is_listed(const char *const *list, const char *name)
-{
-	while (*list && strcmp(*list, name) != 0)
-		list++;
-	return *list != NULL;
-}
-
 void
 result_record_copy_facts(struct json *const *recs, size_t n)
 {
@@ -250,10 +230,6 @@ result_record_merge(const struct json *const *metrics, size_t n)
 {
 	struct json *all = n ? json_dup(metrics[0]) : json_object();
 	const char *key;
-	static const char *const sums[] = {"rps", "requests", "errors", "lost",
-	    "unanswered", "reconnects", "pushes", "connects", "connects_per_s",
-	    "resumed", "verify_checked", "verify_missing", "verify_errors",
-	    NULL};
 	double a, b;
 
 	for (size_t i = 1; i < n; i++)
@@ -262,7 +238,7 @@ result_record_merge(const struct json *const *metrics, size_t n)
 			key = json_key(m);
 			a = json_get_num(all, key, NAN);
 			b = json_num(m, NAN);
-			if (is_listed(sums, key))
+			if (metric_guess(key).join == METRIC_SUM)
 				a += b;
 			else
 				a = fmax(a, b);

@@ -445,8 +445,6 @@ finish_sum(struct engine_result *r)
 		r->rps =
 		    r->elapsed_s > 0 ? (double)r->requests / r->elapsed_s : NAN;
 	}
-	if (r->latency)
-		engine_result_set_latencies(r);
 }
 
 void

@@ -41,15 +41,6 @@ report_progress(void *arg, const struct engine_progress *e)
 	s->job->progress(s->job->arg, &all);
 }
 
-/* Returns the latency that is limited, in ms. */
-static double
-get_latency(const struct search *s, const struct engine_result *r)
-{
-	return s->slo->quantile < 1
-	    ? (double)hist_quantile(r->latency, s->slo->quantile) / 1e6
-	    : r->max_ms;
-}
-
 static bool
 check_held(const struct search *s, const struct engine_result *r)
 {
@@ -57,7 +48,7 @@ check_held(const struct search *s, const struct engine_result *r)
 	    r->rps, r->offered_rps, s->slo->limit_ms / 1e3, r->elapsed_s};
 
 	return !r->errors_total && r->lost + r->unanswered <= 0 &&
-	    get_latency(s, r) <= s->slo->limit_ms &&
+	    metric_time(s->slo->metric, r->latency) <= s->slo->limit_ms &&
 	    metric_achieved_percent(&a) >= METRIC_REACHED_PERCENT;
 }
 
@@ -72,14 +63,18 @@ push_column(struct json *room, const char *name, struct json *v)
 static void
 note_trial(struct search *s, const struct engine_result *r, bool held)
 {
+	static const char *const shown[] = {"p50_latency_ms", "p99_latency_ms"};
+
 	if (!hist_count(r->latency))
 		return;
 	push_column(s->trials, "offered_rps", json_number(r->offered_rps));
 	push_column(s->trials, "rps", json_number(r->rps));
-	push_column(s->trials, "p50_latency_ms", json_number(r->p50_ms));
-	push_column(s->trials, "p99_latency_ms", json_number(r->p99_ms));
-	push_column(
-	    s->trials, "limited_latency_ms", json_number(get_latency(s, r)));
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		push_column(s->trials, shown[i],
+		    json_number(
+			metric_time(metric_find(shown[i]), r->latency)));
+	push_column(s->trials, "limited_latency_ms",
+	    json_number(metric_time(s->slo->metric, r->latency)));
 	push_column(s->trials, "held", json_boolean(held));
 }
 
@@ -168,7 +163,8 @@ report_outside(const struct search *s, double rate, bool held)
 	else
 		err_say("no capacity was found: %s does not hold even at %s "
 			"requests per second (%.6g ms, %llu errors%s%s)",
-		    limit, num_human(buf, rate), get_latency(s, &s->last),
+		    limit, num_human(buf, rate),
+		    metric_time(s->slo->metric, s->last.latency),
 		    (unsigned long long)s->all.errors_total,
 		    s->all.nerrors ? ": " : "",
 		    s->all.nerrors ? s->all.errors[0].text : "");
@@ -238,8 +234,7 @@ make_result(struct search *s, int rc)
 	r.unanswered = s->all.unanswered;
 	r.reconnects = s->all.reconnects;
 	r.verified = s->all.verified;
-	r.rps = r.avg_ms = r.min_ms = r.p50_ms = r.p95_ms = r.p99_ms = NAN;
-	r.p999_ms = r.max_ms = r.offered_rps = r.max_backlog = NAN;
+	r.rps = r.offered_rps = r.max_backlog = NAN;
 	return r;
 }
 

@@ -370,6 +370,7 @@ void
 servercounts_report(const struct servercounts *s, struct watch_cost *cost)
 {
 	size_t n = 0, i, k;
+	struct json *to;
 	double v;
 
 	if (!s)
@@ -377,13 +378,12 @@ servercounts_report(const struct servercounts *s, struct watch_cost *cost)
 	for (k = 0; k < GROUPS; k++)
 		if (!s->before[k].known || !s->after[k].known)
 			return;
-	if (!cost->sampled)
-		cost->sampled = json_object();
+	to = watch_cost_metrics(cost);
 	for (i = 0; i < TOTALS; i++) {
 		for (v = 0, k = 0; k < GROUPS; k++)
 			v += s->after[k].totals[i] - s->before[k].totals[i];
-		json_set_num(cost->sampled, totals[i], v);
+		json_set_num(to, totals[i], v);
 	}
 	for (k = 0; k < GROUPS; k++)
-		report_commands(s, k, cost->sampled, &n);
+		report_commands(s, k, to, &n);
 }

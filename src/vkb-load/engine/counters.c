@@ -264,24 +264,6 @@ engine_verified_add(
 		    to->first[to->nfirst++], from->first[i], sizeof *to->first);
 }
 
-void
-engine_result_set_latencies(struct engine_result *r)
-{
-	const struct hist *h = r->latency;
-
-	r->avg_ms = r->min_ms = r->p50_ms = r->p95_ms = r->p99_ms = r->p999_ms =
-	    r->max_ms = NAN;
-	if (!hist_count(h))
-		return;
-	r->avg_ms = hist_mean(h) / 1e6;
-	r->min_ms = (double)hist_min(h) / 1e6;
-	r->p50_ms = (double)hist_quantile(h, .5) / 1e6;
-	r->p95_ms = (double)hist_quantile(h, .95) / 1e6;
-	r->p99_ms = (double)hist_quantile(h, .99) / 1e6;
-	r->p999_ms = (double)hist_quantile(h, .999) / 1e6;
-	r->max_ms = (double)hist_max(h) / 1e6;
-}
-
 /* Returns the mean of a rate that changes, in a part of the measured time. */
 static double
 get_offered(const struct engine_work *w, double from_s, double to_s)
@@ -420,7 +402,6 @@ counters_collect(struct run *r, struct engine_result *out)
 	out->latency = r->latency;
 	out->service = r->service;
 	r->latency = r->service = NULL;
-	engine_result_set_latencies(out);
 }
 
 void

@@ -183,7 +183,6 @@ struct engine_result {
 	double rps;
 	struct hist *latency; /* ns; response time in open loop; owned */
 	struct hist *service; /* open loop only, else NULL; owned */
-	double avg_ms, min_ms, p50_ms, p95_ms, p99_ms, p999_ms, max_ms;
 	struct engine_interval *intervals; /* owned */
 	size_t nintervals;
 	struct engine_error errors[ENGINE_ERRORS];
@@ -349,8 +348,5 @@ void engine_result_add_error(
 /* Adds what another thread or stream found. */
 void engine_verified_add(
     struct engine_verified *, const struct engine_verified *);
-
-/* Sets mean, extremes and percentiles to those of the histogram. */
-void engine_result_set_latencies(struct engine_result *);
 
 #endif

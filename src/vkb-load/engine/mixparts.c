@@ -323,7 +323,6 @@ end_result(struct engine_result *to)
 {
 	to->rps =
 	    to->elapsed_s > 0 ? (double)to->requests / to->elapsed_s : NAN;
-	engine_result_set_latencies(to);
 }
 
 static void

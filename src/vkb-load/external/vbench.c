@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "mem.h"
+#include "metric.h"
 #include "proc.h"
 #include "record.h"
 #include "str.h"
@@ -364,10 +365,15 @@ measure_process(struct vbench *v, const struct engine_job *j,
 	r->requests = (uint64_t)p->requests;
 	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
 	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
-	vbresult_figures(metrics, r);
+	r->rps = json_get_num(metrics, "rps", NAN);
+	r->elapsed_s = r->requests ? (double)r->requests / r->rps : NAN;
 	watch_report(
 	    c.watch, &(struct watch_load){.requests = r->requests}, j->cost);
 	servercounts_report(c.counts, j->cost);
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (m->hist)
+			json_set_num(watch_cost_metrics(j->cost), m->name,
+			    json_get_num(metrics, m->name, NAN));
 	asked = p->requests ? (double)p->requests : r->rps * p->duration_s;
 	rc = served_check(&c.before, &c.after, asked,
 	    p->requests ? asked : SEEN * asked, j->cas, r);

@@ -4,9 +4,7 @@
 #include "json.h"
 #include "mem.h"
 #include "str.h"
-#include "vkb-load/engine/engine.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,18 +113,4 @@ vbresult_read(const char *out, const char *command, char *const *words,
 	benchcsv_free(b);
 	free(text);
 	return found;
-}
-
-void
-vbresult_figures(const struct json *m, struct engine_result *r)
-{
-	r->rps = json_get_num(m, "rps", NAN);
-	r->avg_ms = json_get_num(m, "avg_latency_ms", NAN);
-	r->min_ms = json_get_num(m, "min_latency_ms", NAN);
-	r->p50_ms = json_get_num(m, "p50_latency_ms", NAN);
-	r->p95_ms = json_get_num(m, "p95_latency_ms", NAN);
-	r->p99_ms = json_get_num(m, "p99_latency_ms", NAN);
-	r->p999_ms = json_get_num(m, "p999_latency_ms", NAN);
-	r->max_ms = json_get_num(m, "max_latency_ms", NAN);
-	r->elapsed_s = r->requests ? (double)r->requests / r->rps : NAN;
 }

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-struct engine_result;
 struct json;
 struct str;
 
@@ -16,12 +15,5 @@ struct str;
  */
 struct json *vbresult_read(const char *out, const char *command,
     char *const *words, bool *quick, struct str *why);
-
-/*
- * Puts rate and response times into the result, NAN where they are not
- * reported. How long the run took follows from its rate and the result's
- * number of requests; NAN if that is 0.
- */
-void vbresult_figures(const struct json *metrics, struct engine_result *);
 
 #endif

@@ -366,6 +366,14 @@ watch_report(
 		limit_percent(client.wanted_ns, threads_ns)});
 }
 
+struct json *
+watch_cost_metrics(struct watch_cost *c)
+{
+	if (!c->sampled)
+		c->sampled = json_object();
+	return c->sampled;
+}
+
 void
 watch_cost_free(struct watch_cost *c)
 {

@@ -83,6 +83,8 @@ void watch_report(
     const struct watch *, const struct watch_load *, struct watch_cost *);
 /* The CPU time of client and servers; NAN: unknown. */
 double watch_spent_ns(const struct watch *);
+/* Returns the metrics that the run gets beside the cost, for more. */
+struct json *watch_cost_metrics(struct watch_cost *);
 void watch_cost_free(struct watch_cost *);
 
 #endif
