@@ -233,12 +233,29 @@ empty 'each header compiles alone'
 find src -name '*.h' -exec grep -LE '^#ifndef [A-Z0-9_]+_H$' {} + >"$bad"
 empty 'each header has a guard'
 
-# A file has at most 500 lines, or a comment "Over 500 lines: " with the reason.
-find src -name '*.[ch]' -exec wc -l {} + | awk '$1 > 500 && $2 != "total"' | while read -r lines f; do
-  awk '/^#include/ { exit } { print }' "$f" | grep -q 'Over 500 lines: ' ||
-    echo "$f: $lines lines: split it, or give the reason"
+# cycles FOLDER: prints the modules of a program that use each other in a cycle.
+cycles() {
+  for source in src/"$1"/*.c; do
+    echo "$VKB_BUILD/${source#src/}"
+  done | sed 's/c$/o/' | xargs nm -A | awk '
+    {
+      at = index($0, ".o:")
+      me = substr($0, 1, at - 1)
+      sub(/.*\//, "", me)
+    }
+    $(NF - 1) ~ /^[TDBRC]$/ { home[$NF] = me }
+    $(NF - 1) == "U" { uses[me, $NF] }
+    END {
+      for (u in uses) {
+        split(u, half, SUBSEP)
+        if (half[2] in home && home[half[2]] != half[1]) print half[1], home[half[2]]
+      }
+    }' | sort -u | tsort 2>&1 >/dev/null
+}
+for d in build env flame history parse pgpush profile record report serve trackcommits; do
+  cycles "vkb-$d"
 done >"$bad"
-empty 'src: a file has at most 500 lines, or a reason to have more'
+empty 'no module of these programs uses one that uses it'
 
 # --- pages
 

@@ -1,4 +1,3 @@
-/* Over 500 lines: hiredis and its replies are behind this one file. */
 #include "client.h"
 #include "clock.h"
 #include "mem.h"

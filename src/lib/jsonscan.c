@@ -1,7 +1,3 @@
-/*
- * Over 500 lines: strings, numbers and members are inlined into the scan of
- * values, which reads millions of records.
- */
 #include "jsonscan.h"
 #include "jsonhash.h"
 #include "jsontext.h"

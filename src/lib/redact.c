@@ -1,5 +1,3 @@
-/* Over 500 lines: the forms of a secret share one scanner and its small parts.
- */
 #include "redact.h"
 #include "str.h"
 

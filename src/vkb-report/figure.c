@@ -1,17 +1,1121 @@
 #include "figure.h"
+#include "casename.h"
+#include "caseset.h"
+#include "forest.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "intern.h"
 #include "json.h"
+#include "markup.h"
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
-#include "intern.h"
+#include "num.h"
 #include "plot.h"
 #include "scaling.h"
+#include "slospec.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DOTS = 200 }; /* of more, only the line is drawn */
+
+static void fit_interval(struct plot *p, const struct json *metric);
+
+/* --- The latency by rate of a case whose capacity was searched: each trial of
+ * each run is a dot, the line has their medians. */
+
+enum { CURVE_POINTS = 12 }; /* of a line */
+
+struct trial {
+	double x, y; /* achieved rate, latency */
+	bool held;
+};
+
+static bool
+read_slo(const struct kase *k, struct slospec *slo)
+{
+	const char *text = json_get_str(k->config, "slo");
+
+	return text && !slospec_parse(text, slo);
+}
+
+/* Returns the column of the trials that has the metric. */
+static const char *
+find_column(const struct cell *c, const char *metric)
+{
+	struct slospec slo;
+
+	return read_slo(c->kase, &slo) && strcmp(metric, slo.metric->name) == 0
+	    ? "limited_latency_ms"
+	    : metric;
+}
+
+/* Tells whether the searches of a cell have that latency of their trials. */
+static bool
+has_curve(const struct cell *c, const char *metric)
+{
+	return c->searches.n &&
+	    json_len(json_get(json_get(c->searches.v[0], "trials"),
+		find_column(c, metric))) > 1;
+}
+
+/* Returns the latency that the searches of a case limit, or NULL. */
+static const char *
+find_curve_limit(const struct kase *k)
+{
+	struct slospec slo;
+
+	return read_slo(k, &slo) ? slo.metric->name : NULL;
+}
+
+static int
+compare_by_rate(const void *a, const void *b)
+{
+	const struct trial *x = a, *y = b;
+
+	return (x->x > y->x) - (x->x < y->x);
+}
+
+/* Returns the *n trials of all runs by rising rate. Caller frees. */
+static struct trial *
+collect_trials(const struct cell *c, const char *metric, size_t *n)
+{
+	struct trial *v = NULL;
+	size_t cap = 0, nx, ny;
+	double *x, *y;
+
+	*n = 0;
+	for (size_t i = 0; i < c->searches.n; i++) {
+		const struct json *t = json_get(c->searches.v[i], "trials");
+		const struct json *held = json_first(json_get(t, "held"));
+
+		x = json_numbers(json_get(t, "rps"), &nx);
+		y = json_numbers(json_get(t, find_column(c, metric)), &ny);
+		for (size_t k = 0; k < nx && k < ny; k++) {
+			v = mem_grow(v, *n, &cap, sizeof *v);
+			v[(*n)++] =
+			    (struct trial){x[k], y[k], json_bool(held, false)};
+			held = held ? json_next(held) : NULL;
+		}
+		free(x);
+		free(y);
+	}
+	if (*n)
+		qsort(v, *n, sizeof *v, compare_by_rate);
+	return v;
+}
+
+/* Draws the medians of groups of trials whose rates are near each other. */
+static void
+draw_medians(struct plot *p, const struct trial *v, size_t n, size_t look)
+{
+	double x[CURVE_POINTS], y[CURVE_POINTS],
+	    *all = mem_array(n + 1, sizeof *all);
+	size_t groups = n < CURVE_POINTS ? n : CURVE_POINTS;
+
+	for (size_t g = 0; g < groups; g++) {
+		size_t from = g * n / groups, end = (g + 1) * n / groups;
+
+		for (size_t i = from; i < end; i++)
+			all[i - from] = v[i].x;
+		x[g] = stats_middle(all, end - from);
+		for (size_t i = from; i < end; i++)
+			all[i - from] = v[i].y;
+		y[g] = stats_middle(all, end - from);
+	}
+	plot_line(p, x, y, groups, look, "line");
+	free(all);
+}
+
+static void
+draw_trials(
+    struct plot *p, const struct cell *c, const struct trial *v, size_t n)
+{
+	struct str t = {0};
+
+	draw_medians(p, v, n, c->subject->look);
+	for (size_t i = 0; i < n; i++) {
+		str_clear(&t);
+		str_printf(&t, "%s, %.6g req/s: %.6g ms, %s", c->subject->name,
+		    v[i].x, v[i].y, v[i].held ? "held" : "did not hold");
+		plot_dot(p, v[i].x, v[i].y, c->subject->look, t.s);
+	}
+	str_free(&t);
+}
+
+static void
+draw_curve(
+    struct plot *p, const char *metric, const struct cell *const *c, size_t n)
+{
+	struct trial **v = mem_array(n + 1, sizeof *v);
+	size_t *len = mem_array(n + 1, sizeof *len);
+	struct slospec slo;
+	bool limited;
+
+	p->x = AXIS(AXIS_LINEAR, "achieved rate, req/s");
+	p->y.scale = AXIS_LOG;
+	limited = n && read_slo(c[0]->kase, &slo) &&
+	    strcmp(slo.metric->name, metric) == 0;
+	if (limited)
+		axis_fit(&p->y, slo.limit_ms);
+	axis_fit(&p->x, 0);
+	for (size_t i = 0; i < n; i++) {
+		v[i] = collect_trials(c[i], metric, &len[i]);
+		for (size_t k = 0; k < len[i]; k++) {
+			axis_fit(&p->x, v[i][k].x);
+			axis_fit(&p->y, v[i][k].y);
+		}
+	}
+	plot_open(p);
+	if (limited)
+		plot_horizontal(p, slo.limit_ms, PLOT_LOOKS, "limit");
+	for (size_t i = 0; i < n; i++) {
+		draw_trials(p, c[i], v[i], len[i]);
+		free(v[i]);
+	}
+	plot_close(p);
+	free(v);
+	free(len);
+}
+
+enum { POINTS = 128, PER_NINE = 16 };
+
+/* Tell whether a cell has a histogram or a series of that name. */
+static bool
+has_hist(const struct cell *c, const char *name)
+{
+	return json_get_str(json_get(c->rec, "hist"), name) != NULL;
+}
+
+/* Returns the unit of a histogram in ms, from the suffix of its name. */
+static double
+unit_in_ms(const char *name)
+{
+	return str_ends(name, "_ns") ? 1e-6 : str_ends(name, "_us") ? 1e-3 : 1;
+}
+
+struct curve {
+	double q[POINTS], v[POINTS];
+	size_t n;
+};
+
+/* Samples the percentiles up to where fewer than ten requests lie beyond. */
+static void
+fill_curve(struct curve *c, const struct cell *cell, const char *name)
+{
+	const char *text = json_get_str(json_get(cell->rec, "hist"), name);
+	const char *why;
+	struct hist *h =
+	    text ? histcodec_decode(text, strlen(text), &why) : NULL;
+	double count = h ? (double)hist_count(h) : 0;
+
+	c->n = 0;
+	while (c->n < POINTS) {
+		double q = 1 - pow(10, -(double)c->n / PER_NINE);
+
+		if (!(count * (1 - q) >= 10) && c->n)
+			break;
+		if (!(count > 0))
+			break;
+		c->q[c->n] = q;
+		c->v[c->n++] = (double)hist_quantile(h, q) * unit_in_ms(name);
+	}
+	hist_free(h);
+}
+
+/* Fills the range of all runs at each percentile. Returns their number. */
+static size_t
+fill_band(const struct cell *c, const char *name, double *x, double *lo,
+    double *hi, size_t most)
+{
+	const struct json *q =
+	    json_first(json_get(json_get(c->rec, "quantiles"), name));
+	size_t n = 0;
+
+	for (; q && n < most; q = json_next(q)) {
+		const struct json *v = json_first(q);
+
+		if (!v || !json_next(v))
+			continue;
+		x[n] = strtod(json_key(q), NULL) / 100;
+		lo[n] = hi[n] = json_num(v, NAN);
+		for (; v; v = json_next(v)) {
+			lo[n] = fmin(lo[n], json_num(v, NAN));
+			hi[n] = fmax(hi[n], json_num(v, NAN));
+		}
+		lo[n] *= unit_in_ms(name);
+		hi[n] *= unit_in_ms(name);
+		n += x[n] >= 0 && x[n] < 1;
+	}
+	return n;
+}
+
+static void
+draw_latency(
+    struct plot *p, const char *name, const struct cell *const *c, size_t n)
+{
+	struct curve *curves = mem_array(n + 1, sizeof *curves);
+	double x[16], lo[16], hi[16];
+
+	p->x = AXIS(AXIS_TAIL, "share of the requests");
+	p->y = AXIS(AXIS_LOG, "latency, ms");
+	for (size_t i = 0; i < n; i++) {
+		size_t k = fill_band(c[i], name, x, lo, hi, 16);
+
+		fill_curve(&curves[i], c[i], name);
+		for (size_t j = 0; j < curves[i].n; j++) {
+			axis_fit(&p->x, curves[i].q[j]);
+			axis_fit(&p->y, curves[i].v[j]);
+		}
+		while (k-- > 0) {
+			axis_fit(&p->y, lo[k]);
+			axis_fit(&p->y, hi[k]);
+		}
+	}
+	plot_open(p);
+	for (size_t i = 0; i < n; i++) {
+		size_t k = fill_band(c[i], name, x, lo, hi, 16);
+
+		plot_band(p, x, lo, hi, k, c[i]->subject->look);
+	}
+	for (size_t i = 0; i < n; i++)
+		plot_line(p, curves[i].q, curves[i].v, curves[i].n,
+		    c[i]->subject->look, "line");
+	plot_close(p);
+	free(curves);
+}
+
+static double
+get_quantile(const struct json *q)
+{
+	return json_get_num(q, "percentile", NAN) / 100;
+}
+
+static double
+percent_of(double ratio)
+{
+	return 100 * (ratio - 1);
+}
+
+/* Draws the ratio at each percentile, with its interval. */
+static void
+draw_shift(struct plot *p, const struct json *shift)
+{
+	const struct json *all = json_get(shift, "quantiles"), *q;
+	char text[96];
+
+	p->x = AXIS(AXIS_TAIL, "percentile");
+	p->y = AXIS(AXIS_LINEAR, "change of latency, %");
+	axis_fit(&p->y, 0);
+	for (q = json_first(all); q; q = json_next(q)) {
+		struct range ci = model_range(json_get(q, "ci95"));
+
+		axis_fit(&p->x, get_quantile(q));
+		axis_fit(&p->y, percent_of(json_get_num(q, "ratio", NAN)));
+		axis_fit(&p->y, percent_of(ci.lo));
+		axis_fit(&p->y, percent_of(ci.hi));
+	}
+	axis_fit(&p->x, .3);
+	plot_open(p);
+	plot_horizontal(p, 0, PLOT_LOOKS, "zero");
+	for (q = json_first(all); q; q = json_next(q)) {
+		struct range ci = model_range(json_get(q, "ci95"));
+		double y = percent_of(json_get_num(q, "ratio", NAN));
+
+		snprintf(text, sizeof text, "p%.6g: %+.1f%%",
+		    100 * get_quantile(q), y);
+		plot_whisker(p, get_quantile(q), percent_of(ci.lo),
+		    percent_of(ci.hi), 1);
+		plot_dot(p, get_quantile(q), y, 1, text);
+	}
+	plot_close(p);
+}
+
+/* --- Draws the values of all cases: a row for each case, with a mark for each
+ * subject at its median, and a line for the interval. */
+
+enum { ROWS = 60, WIDTH = 980, LEFT = 420, RIGHT = 950, STEP = 13, GAP = 12 };
+#define FAR 50 /* of the largest value over the smallest: a scale of powers */
+
+static double
+map_value(const struct axis *x, double v)
+{
+	return LEFT + (RIGHT - LEFT) * axis_position(x, v);
+}
+
+static bool
+has_metric(const struct kase *k, const char *metric)
+{
+	const struct cell *c[MODEL_LOOKS];
+	size_t n = figure_cells(k, c);
+
+	for (size_t i = 0; i < n; i++)
+		if (model_metric(c[i], metric))
+			return true;
+	return false;
+}
+
+static size_t
+count_values(const struct model *m, const char *metric)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->ncases; i++)
+		n += has_metric(m->cases[i], metric);
+	return n;
+}
+
+/* Chooses the scale: from 0, or of powers where the values are far apart. */
+static struct axis
+fit_axis(const struct model *m, const char *metric)
+{
+	struct axis x = AXIS(AXIS_LOG, NULL);
+
+	for (size_t i = 0; i < m->ncells; i++) {
+		const struct json *one = model_metric(&m->cells[i], metric);
+		struct range ci = model_range(json_get(one, "ci95"));
+
+		axis_fit(&x, json_get_num(one, "median", NAN));
+		axis_fit(&x, ci.lo);
+		axis_fit(&x, ci.hi);
+	}
+	if (!(x.lo > 0 && x.hi > FAR * x.lo)) {
+		x.scale = AXIS_LINEAR;
+		axis_fit(&x, 0);
+	}
+	axis_add_margin(&x);
+	return x;
+}
+
+static void
+draw_value(struct str *s, const struct axis *x, double y, const struct cell *c,
+    const char *metric)
+{
+	const struct json *one = model_metric(c, metric);
+	struct range ci = model_range(json_get(one, "ci95"));
+	double median = json_get_num(one, "median", NAN);
+	struct str t = {0};
+
+	if (isnan(median) || (x->scale == AXIS_LOG && !(median > 0)))
+		return;
+	str_printf(&t, "%s: %.6g", c->subject->name, median);
+	if (!isnan(ci.lo) && !isnan(ci.hi)) {
+		str_printf(s,
+		    "<path class=\"line s%zu\" d=\"M%.1f %.1fH%.1f\"/>",
+		    c->subject->look, map_value(x, fmax(ci.lo, x->lo)), y,
+		    map_value(x, ci.hi));
+		str_printf(&t, " [%.6g, %.6g]", ci.lo, ci.hi);
+	}
+	plot_marker(s, map_value(x, median), y, c->subject->look, t.s);
+	str_free(&t);
+}
+
+static void
+draw_axis(struct str *s, const struct axis *x, double top, double bottom,
+    const char *label)
+{
+	double ticks[AXIS_TICKS];
+	size_t n = axis_ticks(x, 6, ticks);
+	char buf[NUM_BUF];
+
+	for (size_t i = 0; i < n; i++) {
+		double at = map_value(x, ticks[i]);
+
+		markup_printf(s,
+		    "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>"
+		    "<text class=\"tick mid\" x=\"%.1f\" y=\"%.1f\">%s</text>",
+		    at, top, bottom, at, bottom + 14,
+		    axis_text(x, ticks[i], buf));
+	}
+	markup_printf(s,
+	    "<text class=\"axis mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+	    (LEFT + RIGHT) / 2., bottom + 30, label);
+}
+
+static void
+draw_row(struct str *s, const struct axis *x, double y, const struct kase *k,
+    const char *metric)
+{
+	const struct cell *c[MODEL_LOOKS];
+	size_t n = figure_cells(k, c);
+	struct str cut = {0};
+
+	markup_cut(&cut, k->name, 60);
+	markup_printf(s,
+	    "<text class=\"name end\" x=\"%d\" y=\"%.1f\">%s</text>", LEFT - 10,
+	    y + STEP * ((double)n - 1) / 2 + 4, cut.s ? cut.s : "");
+	for (size_t i = 0; i < n; i++)
+		draw_value(s, x, y + STEP * (double)i, c[i], metric);
+	str_addc(s, '\n');
+	str_free(&cut);
+}
+
+/* Draws the label, legend and label of y of the plot; returns how many cases
+ * have the metric. */
+static void
+draw_values(const struct plot *p, const struct model *m, const char *metric)
+{
+	const struct cell *c[MODEL_LOOKS];
+	struct axis x = fit_axis(m, metric);
+	double y = 34, top, height = 0;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < m->ncases && shown < ROWS; i++)
+		if (has_metric(m->order[i], metric)) {
+			height +=
+			    GAP + STEP * (double)figure_cells(m->order[i], c);
+			shown++;
+		}
+	top = y + 18 * (double)p->nlegend;
+	plot_head(p->to, WIDTH, top + height + 40, p->label, p->whole);
+	for (size_t i = 0; i < p->nlegend; i++, y += 18) {
+		plot_marker(p->to, 17, y + 4, i, NULL);
+		markup_printf(p->to,
+		    "<text class=\"name\" x=\"28\" y=\"%.1f\">%s</text>", y + 8,
+		    p->legend[i]);
+	}
+	draw_axis(p->to, &x, top, top + height, p->y.label);
+	if (shown < count_values(m, metric))
+		markup_printf(p->to,
+		    "<text class=\"tick\" x=\"28\" y=\"%.1f\">%zu of "
+		    "%zu cases</text>",
+		    top + height + 30, shown, count_values(m, metric));
+	y = top + GAP / 2. + STEP / 2.;
+	shown = 0;
+	for (size_t i = 0; i < m->ncases && shown < ROWS; i++)
+		if (has_metric(m->order[i], metric)) {
+			draw_row(p->to, &x, y, m->order[i], metric);
+			y += GAP + STEP * (double)figure_cells(m->order[i], c);
+			shown++;
+		}
+	str_add(p->to, "</svg>\n");
+}
+
+enum { SERIES_STEPS = 200 }; /* points of a line */
+
+struct run_series {
+	double x[SERIES_STEPS], y[SERIES_STEPS];
+	size_t n;
+};
+
+static bool
+has_series(const struct cell *c, const char *name)
+{
+	return c->nseries && json_len(json_get(c->series[0], name)) > 1;
+}
+
+/* Averages adjacent intervals when there are more than SERIES_STEPS. */
+static void
+fill_series(struct run_series *c, const struct json *series, const char *name)
+{
+	size_t nx, ny, n;
+	double *x = json_numbers(json_get(series, "at_s"), &nx);
+	double *y = json_numbers(json_get(series, name), &ny);
+
+	n = nx < ny ? nx : ny;
+	c->n = n < SERIES_STEPS ? n : SERIES_STEPS;
+	for (size_t i = 0; i < c->n; i++) {
+		size_t from = i * n / c->n, end = (i + 1) * n / c->n;
+
+		c->x[i] = x[end - 1];
+		c->y[i] = 0;
+		for (size_t k = from; k < end; k++)
+			c->y[i] += y[k] / (double)(end - from);
+	}
+	free(x);
+	free(y);
+}
+
+/* Takes the median of n runs at each point that all of them have. */
+static void
+compute_median_series(
+    struct run_series *to, const struct run_series *v, size_t n)
+{
+	double all[MODEL_SERIES];
+
+	*to = v[0];
+	for (size_t i = 1; i < n; i++)
+		to->n = v[i].n < to->n ? v[i].n : to->n;
+	for (size_t i = 0; i < to->n; i++) {
+		for (size_t k = 0; k < n; k++)
+			all[k] = v[k].y[i];
+		to->y[i] = stats_middle(all, n);
+	}
+}
+
+static void
+draw_series(
+    struct plot *p, const char *name, const struct cell *const *c, size_t n)
+{
+	struct run_series *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
+	double cut;
+
+	p->x = AXIS(AXIS_LINEAR, "time, s");
+	p->y.scale = AXIS_LINEAR;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < c[i]->nseries; k++) {
+			struct run_series *one = &v[i * MODEL_SERIES + k];
+
+			fill_series(one, c[i]->series[k], name);
+			for (size_t j = 0; j < one->n; j++) {
+				axis_fit(&p->x, one->x[j]);
+				axis_fit(&p->y, one->y[j]);
+			}
+		}
+	plot_open(p);
+	for (size_t i = 0; i < n; i++) {
+		const struct run_series *own = &v[i * MODEL_SERIES];
+
+		cut = json_num(json_path(c[i]->rec, "steady.warmup_s"), 0);
+		if (cut > 0)
+			plot_vertical(p, cut, "bound", "end of the warm-up");
+		for (size_t k = 0; k < c[i]->nseries; k++)
+			plot_line(p, own[k].x, own[k].y, own[k].n,
+			    c[i]->subject->look, "thin");
+		if (c[i]->nseries > 1) {
+			compute_median_series(&mid, own, c[i]->nseries);
+			plot_line(p, mid.x, mid.y, mid.n, c[i]->subject->look,
+			    "line");
+		}
+	}
+	plot_close(p);
+	free(v);
+}
+
+enum {
+	FEW = 40,     /* runs that are drawn below each other */
+	STRIP = 30,   /* pixels of a side */
+	RUN_STEP = 10 /* pixels of a run */
+};
+
+/* Marks each run that begins another session. */
+static void
+draw_session_bounds(struct plot *p, const struct json *metric)
+{
+	const struct json *s = json_first(json_get(metric, "sessions"));
+	double was = json_num(s, NAN), x = 1;
+
+	for (; s; s = json_next(s), x++) {
+		double now = json_num(s, NAN);
+
+		if (now != was)
+			plot_vertical(p, x - .5, "bound", "another session");
+		was = now;
+	}
+}
+
+/* Draws many runs as the median and range of each of STEPS steps. */
+static void
+draw_many_runs(struct plot *p, const double *v, size_t n, size_t place)
+{
+	enum { STEPS = 100 };
+	double x[STEPS], lo[STEPS], mid[STEPS], hi[STEPS];
+	double *part = mem_array(n / STEPS + 2, sizeof *part);
+
+	for (size_t i = 0; i < STEPS; i++) {
+		size_t from = i * n / STEPS, len = (i + 1) * n / STEPS - from;
+
+		for (size_t k = 0; k < len; k++)
+			part[k] = v[from + k];
+		stats_sort(part, len);
+		x[i] = (double)from + 1 + (double)(len - 1) / 2;
+		lo[i] = part[0];
+		mid[i] = part[len / 2];
+		hi[i] = part[len - 1];
+	}
+	plot_band(p, x, lo, hi, STEPS, place);
+	plot_line(p, x, mid, STEPS, place, "line");
+	free(part);
+}
+
+static void
+draw_runs(struct plot *p, const struct cell *c, const char *metric)
+{
+	const struct json *m = model_metric(c, metric);
+	size_t n;
+	double *v = json_numbers(json_get(m, "values"), &n);
+	double median = json_get_num(m, "median", NAN);
+	char text[96];
+
+	draw_session_bounds(p, m);
+	if (n > DOTS)
+		draw_many_runs(p, v, n, c->subject->look);
+	for (size_t i = 0; i < n && n <= DOTS; i++) {
+		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
+		plot_dot(p, (double)i + 1, v[i], c->subject->look, text);
+	}
+	plot_horizontal(p, median, c->subject->look, "level");
+	free(v);
+}
+
+static void
+fit_metric(struct plot *p, const struct json *m)
+{
+	const struct json *v = json_first(json_get(m, "values"));
+	double n = 0;
+
+	for (; v; v = json_next(v), n++)
+		axis_fit(&p->y, json_num(v, NAN));
+	axis_fit(&p->x, n);
+	fit_interval(p, m);
+}
+
+/* Draws the interval of the median across the full width. */
+static void
+draw_interval(struct plot *p, const struct json *m, size_t place)
+{
+	struct range ci = model_range(json_get(m, "ci95"));
+	double x[2] = {p->x.lo, p->x.hi};
+
+	plot_band(
+	    p, x, (double[]){ci.lo, ci.lo}, (double[]){ci.hi, ci.hi}, 2, place);
+}
+
+/* --- few runs: a strip for each side, and the runs in their order below */
+
+/* Draws the interval, the median and all values of a side at this height. */
+static void
+draw_strip(struct plot *p, const struct cell *c, const char *metric, double y)
+{
+	const struct json *m = model_metric(c, metric);
+	struct range ci = model_range(json_get(m, "ci95"));
+	double median = json_get_num(m, "median", NAN);
+	size_t look = c->subject->look, n;
+	double *v = json_numbers(json_get(m, "values"), &n);
+	char text[96], class[16], value[NUM_BUF];
+
+	plot_row_name(p, y, c->subject->name,
+	    c->subject->contender      ? "contender"
+		: c->subject->baseline ? "baseline"
+				       : NULL);
+	plot_band(p, (double[]){ci.lo, ci.hi}, (double[]){y - 9, y - 9},
+	    (double[]){y + 9, y + 9}, 2, look);
+	for (size_t i = 0; i < n; i++) /* apart from their neighbours */
+		plot_dot(p, v[i], y + 4 * ((double)(i % 3) - 1), look, NULL);
+	plot_whisker(p, median, y - 11, y + 11, look);
+	snprintf(text, sizeof text, "median %s", num_human(value, median));
+	snprintf(class, sizeof class, "level s%zu", look);
+	plot_vertical(p, median, class, text);
+	free(v);
+}
+
+/* Draws the runs of a side below each other, from this height on. */
+static void
+draw_order(struct plot *p, const struct cell *c, const char *metric, double y)
+{
+	const struct json *m = model_metric(c, metric);
+	const struct json *session = json_first(json_get(m, "sessions"));
+	double was = json_num(session, NAN);
+	size_t look = c->subject->look, n;
+	double *v = json_numbers(json_get(m, "values"), &n);
+	double *at = mem_array(n + 1, sizeof *at);
+	char text[96];
+
+	for (size_t i = 0; i < n; i++) {
+		double now = json_num(session, NAN);
+
+		at[i] = y - RUN_STEP * (double)i;
+		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
+		plot_dot(p, v[i], at[i], look, text);
+		if (now != was && !isnan(now))
+			plot_line(p, (double[]){p->x.lo, p->x.hi},
+			    (double[]){
+				at[i] + RUN_STEP / 2., at[i] + STEP / 2.},
+			    2, PLOT_LOOKS, "bound");
+		was = now;
+		session = session ? json_next(session) : NULL;
+	}
+	plot_line(p, v, at, n, look, "thin");
+	free(at);
+	free(v);
+}
+
+/* Names the first and the last run of an order. */
+static void
+name_order(struct plot *p, double y, size_t runs)
+{
+	char text[32];
+
+	plot_row_name(p, y, "run 1", NULL);
+	snprintf(text, sizeof text, "run %zu", runs);
+	if (runs > 2) /* apart from the first one */
+		plot_row_name(p, y - RUN_STEP * (double)(runs - 1), text, NULL);
+}
+
+static void
+draw_few_runs(struct plot *p, const char *metric, const struct cell *const *c,
+    size_t n, size_t runs)
+{
+	enum metric_better better = metric_guess(metric).better;
+	double order = -(double)(STRIP * n + RUN_STEP);
+	struct str label = {0};
+
+	figure_label(&label, metric);
+	str_add(&label,
+	    better == METRIC_HIGHER      ? " (\342\206\220 worse)"
+		: better == METRIC_LOWER ? " (worse \342\206\222)"
+					 : "");
+	p->x = p->y;
+	p->x.label = label.s;
+	p->rows = STRIP * (double)n + RUN_STEP * (double)(runs + 1);
+	plot_open(p);
+	for (size_t i = 0; i < n; i++)
+		draw_strip(p, c[i], metric, -STRIP * ((double)i + .5));
+	name_order(p, order, runs);
+	for (size_t i = 0; i < n; i++)
+		draw_order(p, c[i], metric, order);
+	plot_close(p);
+	str_free(&label);
+}
+
+static void
+draw_all_runs(
+    struct plot *p, const char *metric, const struct cell *const *c, size_t n)
+{
+	size_t most = 0;
+
+	p->x = AXIS(AXIS_LINEAR, "run, in the order they were made");
+	p->y.scale = AXIS_LINEAR;
+	axis_fit(&p->x, 1);
+	for (size_t i = 0; i < n; i++) {
+		const struct json *m = model_metric(c[i], metric);
+		size_t runs = json_len(json_get(m, "values"));
+
+		fit_metric(p, m);
+		most = runs > most ? runs : most;
+	}
+	if (most <= FEW) {
+		draw_few_runs(p, metric, c, n, most);
+		return;
+	}
+	plot_open(p);
+	for (size_t i = 0; i < n; i++)
+		draw_interval(
+		    p, model_metric(c[i], metric), c[i]->subject->look);
+	for (size_t i = 0; i < n; i++)
+		draw_runs(p, c[i], metric);
+	plot_close(p);
+}
+
+enum { HISTORY_STEPS = 400 };
+
+#define SEVERAL "several machines together"
+#define OTHERS "other machines"
+#define UNKNOWN "unknown machine"
+
+/* Orders cells by time, also those of the baseline. */
+static int
+compare_by_time(const void *a, const void *b)
+{
+	const struct cell *const *x = a, *const *y = b;
+	const char *s = (*x)->subject->time, *t = (*y)->subject->time;
+
+	if (s && t && strcmp(s, t) != 0)
+		return strcmp(s, t);
+	if (!s != !t)
+		return s ? -1 : 1;
+	return (*x)->subject->place < (*y)->subject->place ? -1 : 1;
+}
+
+struct points {
+	const struct cell **c;
+	double *x, *median, *lo, *hi; /* in one block */
+	const char **names;
+	size_t n;
+};
+
+static void
+collect_points(struct points *p, const struct kase *k, const char *metric)
+{
+	size_t size = k->ncells + 1;
+
+	*p = (struct points){.c = mem_array(size, sizeof *p->c),
+	    .x = mem_array(4 * size, sizeof *p->x),
+	    .names = mem_array(size, sizeof *p->names)};
+	p->median = p->x + size;
+	p->lo = p->median + size;
+	p->hi = p->lo + size;
+	for (size_t i = 0; i < k->ncells; i++)
+		if (model_metric(k->cells[i], metric))
+			p->c[p->n++] = k->cells[i];
+	if (p->n)
+		qsort(p->c, p->n, sizeof *p->c, compare_by_time);
+	for (size_t i = 0; i < p->n; i++) {
+		const struct json *one = model_metric(p->c[i], metric);
+		const struct json *ci = json_get(one, "ci95");
+
+		p->x[i] = (double)i;
+		p->median[i] = json_get_num(one, "median", NAN);
+		p->lo[i] = json_num(json_at(ci, 0), p->median[i]);
+		p->hi[i] = json_num(json_at(ci, 1), p->median[i]);
+		p->names[i] = p->c[i]->subject->name;
+	}
+}
+
+static void
+draw_changes(struct plot *p, const struct model *m, const struct kase *k,
+    const char *metric, const struct points *v)
+{
+	struct str t = {0};
+
+	for (size_t i = 0; i < m->nchanges; i++) {
+		const struct change *c = &m->changes[i];
+		bool worse = strcmp(c->way, "regression") == 0;
+		bool better = strcmp(c->way, "improvement") == 0;
+
+		if (c->kase != k || strcmp(c->metric, metric) != 0)
+			continue;
+		str_clear(&t);
+		str_printf(&t, "%s%s at %s: ", c->way == c->kind ? "" : "slow ",
+		    c->way, c->subject->name);
+		forest_percent(&t, c->rec, c->ratio);
+		for (size_t j = 0; j < v->n; j++)
+			if (v->c[j]->subject == c->subject)
+				plot_vertical(p, (double)j,
+				    worse        ? "change worse"
+					: better ? "change better"
+						 : "change",
+				    t.s);
+	}
+	str_free(&t);
+}
+
+/* Reduces many points to HISTORY_STEPS medians and ranges. Returns their
+ * number. */
+static size_t
+thin_points(struct points *v)
+{
+	size_t n = v->n < HISTORY_STEPS ? v->n : HISTORY_STEPS;
+
+	for (size_t i = 0; i < n && n < v->n; i++) {
+		size_t from = i * v->n / n, len = (i + 1) * v->n / n - from;
+
+		for (size_t k = from; k < from + len; k++) {
+			v->lo[i] =
+			    k == from ? v->lo[k] : fmin(v->lo[i], v->lo[k]);
+			v->hi[i] =
+			    k == from ? v->hi[k] : fmax(v->hi[i], v->hi[k]);
+		}
+		stats_sort(v->median + from, len);
+		v->median[i] = v->median[from + len / 2];
+		v->x[i] = (v->x[from] + v->x[from + len - 1]) / 2;
+	}
+	return n;
+}
+
+static void
+free_points(struct points *v)
+{
+	free(v->c);
+	free(v->x);
+	free(v->names);
+}
+
+/* Returns the host whose runs the cell has. */
+static const char *
+find_host(const struct cell *c)
+{
+	const struct json *varied = json_get(c->rec, "env_varied"), *j;
+	const char *host = json_get_str(json_get(c->rec, "env"), "host");
+
+	for (j = json_first(varied); j; j = json_next(j))
+		if (json_str(j) && strcmp(json_str(j), "host") == 0)
+			return SEVERAL;
+	return host && *host ? host : UNKNOWN;
+}
+
+/* Sets the look of each point, one for each host, and the legend. Returns the
+ * number of looks. Caller frees *look. */
+static size_t
+tell_hosts_apart(struct plot *p, const struct points *v,
+    const char *legend[MODEL_LOOKS], size_t **look)
+{
+	struct intern *seen = intern_new();
+	size_t n;
+
+	*look = mem_array(v->n + 1, sizeof **look);
+	for (size_t i = 0; i < v->n; i++) {
+		const char *host = find_host(v->c[i]);
+		size_t id = intern_id(seen, host);
+
+		(*look)[i] = id < MODEL_LOOKS ? id : MODEL_LOOKS - 1;
+		if (id < MODEL_LOOKS)
+			legend[id] = host;
+	}
+	n = intern_count(seen);
+	if (n > MODEL_LOOKS) {
+		legend[MODEL_LOOKS - 1] = OTHERS;
+		n = MODEL_LOOKS;
+	}
+	if (n > 1) {
+		p->legend = legend;
+		p->nlegend = n;
+		p->own_legend = true;
+	}
+	intern_free(seen);
+	return n;
+}
+
+/* Draws the points with this look, in the order of v. */
+static void
+draw_host(
+    struct plot *p, const struct points *v, const size_t *look, size_t which)
+{
+	struct points one = {.x = mem_array(4 * v->n + 1, sizeof *one.x)};
+	struct str t = {0};
+	size_t n;
+
+	one.median = one.x + v->n;
+	one.lo = one.median + v->n;
+	one.hi = one.lo + v->n;
+	for (size_t i = 0; i < v->n; i++) {
+		if (look[i] != which)
+			continue;
+		one.x[one.n] = v->x[i];
+		one.median[one.n] = v->median[i];
+		one.lo[one.n] = v->lo[i];
+		one.hi[one.n++] = v->hi[i];
+	}
+	n = thin_points(&one);
+	plot_band(p, one.x, one.lo, one.hi, n, which);
+	plot_line(p, one.x, one.median, n, which, "line");
+	for (size_t i = 0; i < v->n && v->n <= DOTS; i++) {
+		if (look[i] != which)
+			continue;
+		str_clear(&t);
+		str_printf(&t, "%s: %.6g", v->names[i], v->median[i]);
+		if (p->nlegend)
+			str_printf(&t, " on %s", find_host(v->c[i]));
+		plot_dot(p, v->x[i], v->median[i], which, t.s);
+	}
+	str_free(&t);
+	free_points(&one);
+}
+
+static void
+draw_history(struct plot *p, const struct model *m, const struct kase *k,
+    const char *metric)
+{
+	struct points v;
+	const char *legend[MODEL_LOOKS];
+	size_t *look, n;
+
+	collect_points(&v, k, metric);
+	n = tell_hosts_apart(p, &v, legend, &look);
+	p->x = AXIS(AXIS_LINEAR, NULL);
+	p->y.scale = AXIS_LINEAR;
+	p->xnames = v.names;
+	p->nxnames = v.n;
+	for (size_t i = 0; i < v.n; i++) {
+		axis_fit(&p->x, v.x[i]);
+		axis_fit(&p->y, v.median[i]);
+		axis_fit(&p->y, v.lo[i]);
+		axis_fit(&p->y, v.hi[i]);
+	}
+	plot_open(p);
+	draw_changes(p, m, k, metric, &v);
+	for (size_t i = 0; i < n; i++)
+		draw_host(p, &v, look, i);
+	plot_close(p);
+	free(look);
+	free_points(&v);
+}
+
+static const struct cell *
+find_cell(const struct kase *k, const struct subject *who)
+{
+	for (size_t i = 0; i < k->ncells; i++)
+		if (k->cells[i]->subject == who)
+			return k->cells[i];
+	return NULL;
+}
+
+/* Returns where a cell is drawn. */
+static double
+get_place(const struct scaling_group *g, size_t i, const struct cell *c,
+    const char *metric)
+{
+	if (!scaling_is_by_rate(g) || strcmp(metric, "rps") == 0)
+		return g->points[i].x;
+	return json_get_num(model_metric(c, "rps"), "median", g->points[i].x);
+}
+
+static void
+fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
+{
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
+			const struct json *one =
+			    model_metric(g->points[i].kase->cells[k], metric);
+
+			if (g->points[i].kase->cells[k]->subject->look ==
+			    MODEL_LOOKS)
+				continue;
+			axis_fit(&p->x,
+			    get_place(
+				g, i, g->points[i].kase->cells[k], metric));
+			fit_interval(p, one);
+		}
+}
+
+static void
+draw_subject(struct plot *p, const struct scaling_group *g, const char *metric,
+    const struct subject *who)
+{
+	double *x = mem_array(g->n, sizeof *x), *y = mem_array(g->n, sizeof *y);
+	size_t n = 0, look = who->look;
+	struct str t = {0};
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct cell *c = find_cell(g->points[i].kase, who);
+		const struct json *one = c ? model_metric(c, metric) : NULL;
+		struct range ci = model_range(json_get(one, "ci95"));
+
+		if (!one)
+			continue;
+		x[n] = get_place(g, i, c, metric);
+		y[n] = json_get_num(one, "median", NAN);
+		plot_whisker(p, x[n++], ci.lo, ci.hi, look);
+	}
+	plot_line(p, x, y, n, look, "line");
+	for (size_t i = 0; i < n; i++) {
+		str_clear(&t);
+		str_printf(
+		    &t, "%s, %s %.12g: %.6g", who->name, g->key, x[i], y[i]);
+		plot_dot(p, x[i], y[i], look, t.s);
+	}
+	str_free(&t);
+	free(x);
+	free(y);
+}
+
+static void
+draw_scaling(struct plot *p, const struct model *m,
+    const struct scaling_group *g, const char *metric)
+{
+	double least = g->points[0].x, most = g->points[g->n - 1].x;
+
+	bool latency = scaling_is_by_rate(g) && strcmp(metric, "rps") != 0;
+
+	p->x = AXIS(
+	    least > 0 && most / least >= 8 ? AXIS_LOG : AXIS_LINEAR, g->key);
+	if (latency)
+		p->x.label = "achieved rate, req/s";
+	p->y.scale = latency ? AXIS_LOG : AXIS_LINEAR;
+	axis_fit(&p->y, 0);
+	fit_group(p, g, metric);
+	plot_open(p);
+	for (size_t i = 0; i < m->nsubjects; i++)
+		if (m->ordered[i]->look < MODEL_LOOKS)
+			draw_subject(p, g, metric, m->ordered[i]);
+	plot_close(p);
+}
 
 _Static_assert((int)MODEL_LOOKS == (int)PLOT_LOOKS, "all can be drawn");
 
@@ -31,8 +1135,9 @@ figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 	return n;
 }
 
-void
-figure_fit(struct plot *p, const struct json *metric)
+/* Widens the y axis to include the median and the interval of a metric. */
+static void
+fit_interval(struct plot *p, const struct json *metric)
 {
 	struct range ci = model_range(json_get(metric, "ci95"));
 
@@ -183,9 +1288,9 @@ add_metrics(struct figures *f, const struct kase *k)
 static bool
 cell_has_data(const struct cell *c, const char *name, enum figure_kind kind)
 {
-	return kind == FIGURE_SERIES ? figure_has_series(c, name)
-	    : kind == FIGURE_CURVE   ? figure_has_curve(c, name)
-				     : figure_has_hist(c, name);
+	return kind == FIGURE_SERIES ? has_series(c, name)
+	    : kind == FIGURE_CURVE   ? has_curve(c, name)
+				     : has_hist(c, name);
 }
 
 /* Adds a figure for each histogram or series that a drawn cell has. */
@@ -227,14 +1332,14 @@ static void
 add_curves(struct figures *f, const struct kase *k)
 {
 	const char *all[] = {
-	    figure_curve_limited(k), "p50_latency_ms", "p99_latency_ms"};
+	    find_curve_limit(k), "p50_latency_ms", "p99_latency_ms"};
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c);
 
 	for (size_t i = 0; i < 3 && all[0]; i++)
 		for (size_t at = 0;
 		     at < n && (!i || strcmp(all[i], all[0]) != 0); at++)
-			if (figure_has_curve(c[at], all[i])) {
+			if (has_curve(c[at], all[i])) {
 				add_figure(f,
 				    (struct figure){.kind = FIGURE_CURVE,
 					.kase = k,
@@ -302,7 +1407,7 @@ add_values(struct figures *f)
 
 	for (const struct metric *k = metric_table; k->name; k++) {
 		if (!metric_is_shown(f->metrics, k, -1, &gate) ||
-		    figure_count_values(f->m, k->name) < 2)
+		    count_values(f->m, k->name) < 2)
 			continue;
 		str_clear(&t);
 		metric_write_label(&t, k->name);
@@ -375,10 +1480,11 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
     bool whole)
 {
 	static void (*const draw[FIGURE_KINDS])(struct plot *, const char *,
-	    const struct cell *const *, size_t) = {[FIGURE_RUNS] = figure_runs,
-	    [FIGURE_LATENCY] = figure_latency,
-	    [FIGURE_SERIES] = figure_series,
-	    [FIGURE_CURVE] = figure_curve};
+	    const struct cell *const *,
+	    size_t) = {[FIGURE_RUNS] = draw_all_runs,
+	    [FIGURE_LATENCY] = draw_latency,
+	    [FIGURE_SERIES] = draw_series,
+	    [FIGURE_CURVE] = draw_curve};
 	const struct model *m = all->m;
 	const struct cell *c[MODEL_LOOKS];
 	const char *names[MODEL_LOOKS];
@@ -387,7 +1493,7 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	size_t n = 0;
 
 	if (f->kind == FIGURE_COMPARISON) {
-		figure_comparison(to, m, whole);
+		forest_draw(to, m, whole);
 		return;
 	}
 	figure_label(&label, f->metric);
@@ -400,15 +1506,15 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 		n = filter_cells(f, c, figure_cells(f->kase, c));
 		draw[f->kind](&p, f->metric, c, n);
 	} else if (f->kind == FIGURE_VALUES)
-		figure_values(&p, m, f->metric);
+		draw_values(&p, m, f->metric);
 	else if (f->kind == FIGURE_SCALING)
-		scaling_draw(&p, m, &all->scaling->v[f->group], f->metric);
+		draw_scaling(&p, m, &all->scaling->v[f->group], f->metric);
 	else {
 		p.nlegend = 0;
 		if (f->kind == FIGURE_SHIFT)
-			figure_shift(&p, m->shifts.v[f->group]);
+			draw_shift(&p, m->shifts.v[f->group]);
 		else
-			figure_history(&p, m, f->kase, f->metric);
+			draw_history(&p, m, f->kase, f->metric);
 	}
 	str_free(&label);
 }

@@ -56,47 +56,13 @@ const struct figure *figures_find(const struct figures *, const char *name);
 void figure_draw(
     struct str *, const struct figures *, const struct figure *, bool whole);
 
-/* --- used by the drawing functions */
-
-enum { FIGURE_DOTS = 200 };
-
 /* Collects the cells whose subject has a look. Returns their number. */
 size_t figure_cells(const struct kase *, const struct cell *to[MODEL_LOOKS]);
 
 /* Writes "throughput, req/s". */
 void figure_label(struct str *, const char *metric);
 
-/* Widens the y axis to include the median and the interval of a metric. */
-void figure_fit(struct plot *, const struct json *metric);
-
 /* Returns each of the *n metrics of a case once; the caller frees the array. */
 const char **figure_metrics(const struct kase *, size_t *n);
-
-void figure_runs(
-    struct plot *, const char *metric, const struct cell *const *, size_t n);
-void figure_latency(
-    struct plot *, const char *hist, const struct cell *const *, size_t n);
-void figure_shift(struct plot *, const struct json *shift);
-void figure_series(
-    struct plot *, const char *name, const struct cell *const *, size_t n);
-void figure_curve(
-    struct plot *, const char *metric, const struct cell *const *, size_t n);
-void figure_history(struct plot *, const struct model *, const struct kase *,
-    const char *metric);
-/* Draws the label, legend and label of y of the plot; returns how many cases
- * have the metric. */
-void figure_values(
-    const struct plot *, const struct model *, const char *metric);
-size_t figure_count_values(const struct model *, const char *metric);
-void figure_comparison(struct str *, const struct model *, bool whole);
-
-/* Tell whether a cell has a histogram or a series of that name. */
-bool figure_has_hist(const struct cell *, const char *name);
-bool figure_has_series(const struct cell *, const char *name);
-
-/* Tells whether the searches of a cell have that latency of their trials. */
-bool figure_has_curve(const struct cell *, const char *metric);
-/* Returns the latency that the searches of a case limit, or NULL. */
-const char *figure_curve_limited(const struct kase *);
 
 #endif

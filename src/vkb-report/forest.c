@@ -1,11 +1,9 @@
 #include "forest.h"
-#include "figure.h"
 #include "json.h"
 #include "markup.h"
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
-#include "page.h"
 #include "plot.h"
 #include "stats.h"
 #include "str.h"
@@ -218,10 +216,10 @@ draw_scale(struct str *s, const struct forest *f, const char *metric, double y)
 /* Draws the rows as a separate plot, with names and numbers, metric by metric,
  * at most ROWS. */
 void
-figure_comparison(struct str *s, const struct model *m, bool whole)
+forest_draw(struct str *s, const struct model *m, bool whole)
 {
 	size_t groups, n, shown = 0, all = 0;
-	const char **metrics = page_metrics(m, &groups);
+	const char **metrics = model_compared(m, &groups);
 	struct str rows = {0}, title = {0};
 	double y = 26;
 

@@ -42,4 +42,8 @@ void forest_interval(struct str *, double lo, double hi);
 /* Appends "-2.1% [-2.5%, -1.8%]". */
 void forest_change(struct str *, const struct delta *);
 
+/* Draws the changes of all metrics as a plot of their own, with names and
+ * numbers. */
+void forest_draw(struct str *, const struct model *, bool whole);
+
 #endif

@@ -1,21 +1,390 @@
 #include "model.h"
+#include "casename.h"
 #include "caseset.h"
 #include "err.h"
-#include "gaps.h"
+#include "intern.h"
 #include "json.h"
 #include "jsonl.h"
+#include "judge/verdict.h"
 #include "mem.h"
 #include "metric.h"
-#include "intern.h"
-#include "order.h"
 #include "record.h"
+#include "stats.h"
+#include "str.h"
 #include "summary.h"
-#include "judge/verdict.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+static struct subject *add_subject(struct model *m, const struct json *json);
+static struct kase *add_case(struct model *m, const struct json *config);
+static struct cell *add_cell(
+    struct model *m, struct kase *kase, struct subject *subject);
+static void keep_record(struct list *l, struct json *rec);
+
+/* --- Names and order of subjects, cases and deltas: most notable first, a
+ * baseline before its contender, the rest by time. */
+
+static double
+change_size(const struct delta *d)
+{
+	double size = fabs(log(d->ratio));
+
+	return isnan(size) ? 0 : size;
+}
+
+/* Orders gates first, then by verdict, then by size of the change. */
+static int
+compare_by_weight(const struct delta *x, const struct delta *y)
+{
+	double a = change_size(x), b = change_size(y);
+	bool p = x->gate && !x->waived, q = y->gate && !y->waived;
+
+	if (p != q)
+		return p ? -1 : 1;
+	if (x->verdict != y->verdict)
+		return x->verdict < y->verdict ? -1 : 1;
+	return a > b ? -1 : a < b;
+}
+
+static int
+compare_texts(const char *s, const char *t)
+{
+	int c = strverscmp(s, t); /* so that 64 precedes 4096 */
+
+	return c ? c : strcmp(s, t);
+}
+
+static int
+compare_places(const struct subject *x, const struct subject *y)
+{
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int
+compare_deltas(const void *a, const void *b)
+{
+	const struct delta *x = a, *y = b;
+	int c = compare_by_weight(x, y);
+
+	c = c ? c : strcmp(x->metric, y->metric);
+	c = c ? c : compare_texts(x->kase->name, y->kase->name);
+	return c ? c : compare_places(x->contender, y->contender);
+}
+
+static int
+compare_cases(const void *a, const void *b)
+{
+	const struct kase *x = *(struct kase *const *)a;
+	const struct kase *y = *(struct kase *const *)b;
+	int c = 0;
+
+	if (!x->ndeltas != !y->ndeltas)
+		return x->ndeltas ? -1 : 1;
+	if (x->ndeltas)
+		c = compare_by_weight(x->deltas[0], y->deltas[0]);
+	return c ? c : compare_texts(x->name, y->name);
+}
+
+static int
+compare_subjects(const void *a, const void *b)
+{
+	const struct subject *x = *(struct subject *const *)a;
+	const struct subject *y = *(struct subject *const *)b;
+	const char *s = x->time, *t = y->time;
+
+	if (x->baseline != y->baseline)
+		return x->baseline ? -1 : 1;
+	if (s && t && strcmp(s, t) != 0)
+		return strcmp(s, t);
+	if (!s != !t)
+		return s ? -1 : 1;
+	return compare_texts(x->key, y->key);
+}
+
+static int
+compare_cells(const void *a, const void *b)
+{
+	const struct cell *x = *(struct cell *const *)a;
+	const struct cell *y = *(struct cell *const *)b;
+
+	return compare_places(x->subject, y->subject);
+}
+
+/* With many subjects, only the first and the last ones get a colour. */
+static size_t
+choose_look(size_t place, size_t n)
+{
+	size_t skip = n > MODEL_LOOKS ? n - MODEL_LOOKS : 0;
+
+	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
+}
+
+/* Makes names unique: adds the commit or the side, then a number. */
+static void
+name_subjects(struct model *m)
+{
+	struct intern *seen = intern_new();
+
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		struct subject *s = m->ordered[i];
+		const char *commit = record_subject_commit(s->json);
+		char *name = record_subject_name(s->json), *was = name;
+		bool again = intern_id(seen, name) != i;
+
+		if (again && (s->twin || (!commit && s->contender))) {
+			name = mem_printf("%s (contender)", was);
+			free(was);
+		} else if (again && commit) {
+			char *brief = record_commit_brief(commit, 8);
+
+			name = mem_printf("%s (%s)", was, brief);
+			free(brief);
+			free(was);
+		}
+		while (intern_id(seen, name) != i) {
+			was = name;
+			name = mem_printf("%s (%zu)", was, i + 1);
+			free(was);
+		}
+		s->name = name;
+		s->place = i;
+		s->look = choose_look(i, m->nsubjects);
+	}
+	intern_free(seen);
+}
+
+static void
+name_cases(struct model *m)
+{
+	const struct json **configs = mem_array(m->ncases + 1, sizeof *configs);
+	struct casename *names;
+
+	for (size_t i = 0; i < m->ncases; i++)
+		configs[i] = m->cases[i]->config;
+	names = casename_new(configs, m->ncases);
+	for (size_t i = 0; i < m->ncases; i++)
+		m->cases[i]->name = casename_of(names, configs[i]);
+	m->common = casename_common(names);
+	casename_free(names);
+	free(configs);
+}
+
+/* Requires a model with all its cells. */
+static void
+order_model(struct model *m)
+{
+	name_cases(m);
+	m->ordered = mem_array(m->nsubjects + 1, sizeof *m->ordered);
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		m->ordered[i] = m->subjects[i];
+		m->ordered[i]->key = caseset_text(m->subject_set, i);
+	}
+	if (m->nsubjects)
+		qsort(m->ordered, m->nsubjects, sizeof(*m->ordered),
+		    compare_subjects);
+	name_subjects(m);
+	if (m->ndeltas)
+		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, compare_deltas);
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		struct kase *k = m->deltas[i].kase;
+
+		k->deltas = mem_grow(
+		    k->deltas, k->ndeltas, &k->dcap, sizeof *k->deltas);
+		k->deltas[k->ndeltas++] = &m->deltas[i];
+	}
+	for (size_t i = 0; i < m->ncells; i++) {
+		struct kase *k = m->cells[i].kase;
+
+		k->cells =
+		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
+		k->cells[k->ncells++] = &m->cells[i];
+	}
+	m->order = mem_array(m->ncases + 1, sizeof *m->order);
+	for (size_t i = 0; i < m->ncases; i++) {
+		struct kase *k = m->order[i] = m->cases[i];
+
+		if (k->ncells)
+			qsort(k->cells, k->ncells, sizeof *k->cells,
+			    compare_cells);
+	}
+	if (m->ncases)
+		qsort(m->order, m->ncases, sizeof *m->order, compare_cases);
+	for (size_t i = 0; i < m->ncases; i++)
+		m->order[i]->place = i;
+}
+
+/* --- What a model takes from its other records where a case of a subject has
+ * no summary: failed runs, and the values of deltas. */
+
+/* Returns the only known subject with these keys and more, else NULL. */
+static const struct json *
+find_fuller(const struct model *m, size_t known, const struct json *subject)
+{
+	const struct json *found = NULL;
+
+	for (size_t i = 0; i < known; i++) {
+		const struct json *other = m->subjects[i]->json;
+		const struct json *j = json_first(subject);
+
+		while (j && json_equal(j, json_get(other, json_key(j))))
+			j = json_next(j);
+		if (j || m->subjects[i]->twin)
+			continue;
+		if (found || json_len(other) == json_len(subject))
+			return NULL;
+		found = other;
+	}
+	return found;
+}
+
+static void
+add_failed(struct json *to, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "errors"));
+	struct json *errors = json_dup(json_get(to, "errors"));
+
+	errors = errors ? errors : json_array();
+	for (; j; j = json_next(j))
+		json_push(errors, json_dup(j));
+	json_set(to, "errors", errors);
+	json_set_num(to, "failed",
+	    json_get_num(to, "failed", 0) + json_get_num(rec, "failed", 0));
+}
+
+/* Adds failures to the fuller subject: a failed run may lack keys of it. */
+static void
+take_failed_summaries(struct model *m)
+{
+	struct intern *seen = intern_new();
+	size_t known = m->nsubjects;
+
+	for (size_t i = 0; i < m->all_failed.n; i++) {
+		struct json *rec = m->all_failed.v[i];
+		const struct json *own = json_get(rec, "subject"), *whole;
+		struct str key = {0};
+		struct cell *c;
+		bool again;
+
+		json_canonical(&key, own);
+		json_canonical(&key, json_get(rec, "config"));
+		again = intern_id(seen, key.s) + 1 < intern_count(seen);
+		str_free(&key);
+		whole = again ? NULL : find_fuller(m, known, own);
+		c = add_cell(m, add_case(m, json_get(rec, "config")),
+		    add_subject(m, whole ? whole : own));
+		keep_record(&m->others, rec);
+		m->duplicates += again;
+		if (c->rec && !again)
+			add_failed(c->rec, rec);
+		else if (!c->rec)
+			c->rec = rec;
+	}
+	intern_free(seen);
+}
+
+/* Takes failures from a comparison for cases that have no summary. */
+static void
+fill_failed(struct model *m, const struct pair *p)
+{
+	const struct json *j = json_first(json_get(p->rec, "failed"));
+
+	for (; j; j = json_next(j)) {
+		const char *side = json_get_str(j, "side");
+		bool contender = side && strcmp(side, "contender") == 0;
+		struct cell *c;
+
+		if (json_type(j) != JSON_OBJECT ||
+		    json_type(json_get(j, "config")) != JSON_OBJECT)
+			continue;
+		c = add_cell(m, add_case(m, json_get(j, "config")),
+		    contender ? p->contender : p->base);
+		if (json_get(c->rec, "failed"))
+			continue;
+		if (!c->rec) {
+			c->rec = json_object();
+			keep_record(&m->others, c->rec);
+		}
+		json_set_num(c->rec, "n", json_get_num(j, "n", 0));
+		add_failed(c->rec, j);
+	}
+}
+
+/* Makes a metric of the values that a delta has of a side. */
+static struct json *
+make_metric(const struct delta *d, size_t side)
+{
+	const struct json *values = json_at(json_get(d->rec, "values"), side);
+	struct stats_rule rule = {0};
+	struct json *one = json_object();
+	size_t n;
+	double *v = json_numbers(values, &n), lo, hi;
+
+	json_set_num(
+	    one, "n", json_num(json_at(json_get(d->rec, "n"), side), NAN));
+	json_set_num(one, "median",
+	    json_num(json_at(json_get(d->rec, "median"), side), NAN));
+	json_set(one, "values", json_dup(values));
+	stats_sort(v, n);
+	if (stats_ci(&rule, v, n, .95, &lo, &hi))
+		json_set(one, "ci95", json_pair(lo, hi));
+	free(v);
+	return one;
+}
+
+/* Makes a cell empty whose runs are those of both sides. */
+static void
+empty_cell(struct model *m, struct cell *c)
+{
+	const struct json *env = json_get(c->rec, "env");
+
+	c->split = true;
+	for (size_t i = 0; i < c->nseries; i++)
+		json_free(c->series[i]);
+	for (size_t i = 0; i < c->searches.n; i++)
+		json_free(c->searches.v[i]);
+	c->nseries = c->searches.n = 0;
+	c->rec = json_object();
+	json_set(c->rec, "env", json_dup(env));
+	json_set(c->rec, "metrics", json_object());
+	keep_record(&m->others, c->rec);
+}
+
+/* Takes values from a delta for a side that has no summary, or none of its own.
+ */
+static void
+fill_cell(struct model *m, const struct delta *d, size_t side)
+{
+	struct cell *c = add_cell(m, d->kase, side ? d->contender : d->base);
+	struct json *metrics;
+
+	if (!c->rec || (d->contender->twin && !c->split))
+		empty_cell(m, c);
+	metrics = json_get(c->rec, "metrics");
+	if (d->metric && !json_get(metrics, d->metric))
+		json_set(metrics, d->metric, make_metric(d, side));
+}
+
+/* Completes the cells, then counts their runs. Requires all records. */
+static void
+fill_gaps(struct model *m)
+{
+	take_failed_summaries(m);
+	for (size_t i = 0; i < m->ndeltas; i++)
+		for (size_t side = 0; side < 2; side++)
+			fill_cell(m, &m->deltas[i], side);
+	for (size_t i = 0; i < m->npairs; i++)
+		fill_failed(m, &m->pairs[i]);
+	for (size_t i = 0; i < m->ncells; i++) {
+		const struct json *rec = m->cells[i].rec;
+
+		if (record_is(rec, "summary"))
+			m->runs += json_get_num(rec, "n", 0);
+		m->failed += json_get_num(rec, "failed", 0);
+	}
+}
 
 #define SPILL (64 * 1048576) /* bytes of values kept in memory */
 
@@ -53,8 +422,9 @@ parse_verdict(const char *s)
 
 /* --- interned subjects, cases and cells */
 
-struct subject *
-model_add_subject(struct model *m, const struct json *json)
+/* Return that of the model, which is added unless it is there. */
+static struct subject *
+add_subject(struct model *m, const struct json *json)
 {
 	size_t id = caseset_add_value(m->subject_set, json);
 	struct subject *s;
@@ -78,7 +448,7 @@ add_twin(struct model *m, const struct subject *base)
 	struct subject *s;
 
 	json_set_str(json, "side", "contender");
-	s = model_add_subject(m, json);
+	s = add_subject(m, json);
 	s->twin = base;
 	json_free(json);
 	return s;
@@ -88,9 +458,8 @@ add_twin(struct model *m, const struct subject *base)
 static struct pair *
 add_pair(struct model *m, const struct json *rec)
 {
-	struct subject *base = model_add_subject(m, json_get(rec, "baseline"));
-	struct subject *other =
-	    model_add_subject(m, json_get(rec, "contender"));
+	struct subject *base = add_subject(m, json_get(rec, "baseline"));
+	struct subject *other = add_subject(m, json_get(rec, "contender"));
 
 	other = other == base ? add_twin(m, base) : other;
 	for (size_t i = m->npairs; i-- > 0;)
@@ -103,8 +472,8 @@ add_pair(struct model *m, const struct json *rec)
 	return &m->pairs[m->npairs++];
 }
 
-struct kase *
-model_add_case(struct model *m, const struct json *config)
+static struct kase *
+add_case(struct model *m, const struct json *config)
 {
 	size_t id = caseset_add_value(m->config_set, config);
 	struct kase *k;
@@ -117,8 +486,8 @@ model_add_case(struct model *m, const struct json *config)
 	return k;
 }
 
-struct cell *
-model_add_cell(struct model *m, struct kase *kase, struct subject *subject)
+static struct cell *
+add_cell(struct model *m, struct kase *kase, struct subject *subject)
 {
 	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
 
@@ -135,12 +504,13 @@ model_add_cell(struct model *m, struct kase *kase, struct subject *subject)
 static struct cell *
 add_cell_of(struct model *m, const struct json *rec)
 {
-	return model_add_cell(m, model_add_case(m, json_get(rec, "config")),
-	    model_add_subject(m, json_get(rec, "subject")));
+	return add_cell(m, add_case(m, json_get(rec, "config")),
+	    add_subject(m, json_get(rec, "subject")));
 }
 
-void
-model_keep(struct list *l, struct json *rec)
+/* Adds a record that the model frees. */
+static void
+keep_record(struct list *l, struct json *rec)
 {
 	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
 	l->v[l->n++] = rec;
@@ -155,11 +525,11 @@ take_summary(struct model *m, struct json *rec)
 	struct cell *c;
 
 	if (!(json_get_num(rec, "n", 0) > 0)) {
-		model_keep(&m->all_failed, rec);
+		keep_record(&m->all_failed, rec);
 		return;
 	}
 	c = add_cell_of(m, rec);
-	model_keep(&m->others, rec);
+	keep_record(&m->others, rec);
 	m->duplicates += c->rec != NULL;
 	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
 		c->rec = rec;
@@ -179,7 +549,7 @@ take_delta(struct model *m, struct json *rec)
 	const char *class = json_get_str(rec, "class");
 	struct delta d = {
 	    .rec = rec,
-	    .kase = model_add_case(m, json_get(rec, "config")),
+	    .kase = add_case(m, json_get(rec, "config")),
 	    .base = pair->base,
 	    .contender = pair->contender,
 	    .metric = json_get_str(rec, "metric"),
@@ -191,7 +561,7 @@ take_delta(struct model *m, struct json *rec)
 	    .hi = ci.hi,
 	};
 
-	model_keep(&m->others, rec);
+	keep_record(&m->others, rec);
 	m->deltas = mem_grow(m->deltas, m->ndeltas, &m->dcap, sizeof d);
 	m->deltas[m->ndeltas++] = d;
 }
@@ -201,8 +571,8 @@ take_change(struct model *m, struct json *rec)
 {
 	struct change c = {
 	    .rec = rec,
-	    .kase = model_add_case(m, json_get(rec, "config")),
-	    .subject = model_add_subject(m, json_get(rec, "subject")),
+	    .kase = add_case(m, json_get(rec, "config")),
+	    .subject = add_subject(m, json_get(rec, "subject")),
 	    .metric = json_get_str(rec, "metric"),
 	    .kind = json_get_str(rec, "kind"),
 	    .ratio = json_get_num(rec, "ratio", NAN),
@@ -210,7 +580,7 @@ take_change(struct model *m, struct json *rec)
 
 	c.way = json_str(json_path(rec, "trend.direction"));
 	c.way = c.way ? c.way : c.kind;
-	model_keep(&m->others, rec);
+	keep_record(&m->others, rec);
 	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
 	m->changes[m->nchanges++] = c;
 	c.kase->changes++;
@@ -220,10 +590,10 @@ static void
 take_profile(struct model *m, struct json *rec)
 {
 	if (json_get(rec, "config"))
-		model_add_case(m, json_get(rec, "config"));
+		add_case(m, json_get(rec, "config"));
 	if (json_get(rec, "subject"))
-		model_add_subject(m, json_get(rec, "subject"));
-	model_keep(&m->profiles, rec);
+		add_subject(m, json_get(rec, "subject"));
+	keep_record(&m->profiles, rec);
 }
 
 static void
@@ -232,7 +602,7 @@ take_comparison(struct model *m, struct json *rec)
 	struct pair *p = add_pair(m, rec);
 
 	p->rec = p->rec ? p->rec : rec;
-	model_keep(&m->others, rec);
+	keep_record(&m->others, rec);
 }
 
 static void
@@ -256,7 +626,7 @@ take_search(struct model *m, struct json *run)
 	struct cell *c = add_cell_of(m, run);
 
 	if (c->searches.n < MODEL_SERIES)
-		model_keep(&c->searches, json_detach(run, "capacity"));
+		keep_record(&c->searches, json_detach(run, "capacity"));
 }
 
 static void
@@ -298,10 +668,10 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 		else if (record_is(rec, "change"))
 			take_change(m, rec);
 		else if (record_is(rec, "shift")) {
-			model_add_case(m, json_get(rec, "config"));
-			model_keep(&m->shifts, rec);
+			add_case(m, json_get(rec, "config"));
+			keep_record(&m->shifts, rec);
 		} else if (record_is(rec, "env"))
-			model_keep(&m->envs, rec);
+			keep_record(&m->envs, rec);
 		else if (record_is(rec, "profile"))
 			take_profile(m, rec);
 		else {
@@ -332,8 +702,8 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 			rc = -1;
 	}
 	m->incomplete = rc < 0;
-	gaps_fill(m);
-	order_all(m);
+	fill_gaps(m);
+	order_model(m);
 	summary_free(s);
 	return rc;
 }
@@ -422,4 +792,32 @@ model_changetext(const struct delta *d)
 		json_num(json_at(median, 1), NAN)},
 	    d->ratio, (metric.exact || counted) && !(d->lo < d->hi), d->lo,
 	    d->hi};
+}
+
+/* Orders names of metrics as their table, then by name. */
+static int
+compare_metrics(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	const struct metric *p = metric_find(x), *q = metric_find(y);
+
+	if (p && q)
+		return (p > q) - (p < q);
+	return p || q ? (p ? -1 : 1) : strcmp(x, y);
+}
+
+const char **
+model_compared(const struct model *m, size_t *n)
+{
+	const char **v = mem_array(m->ndeltas + 1, sizeof *v);
+	struct intern *seen = intern_new();
+
+	*n = 0;
+	for (size_t i = 0; i < m->ndeltas; i++)
+		if (intern_id(seen, m->deltas[i].metric) == *n)
+			v[(*n)++] = m->deltas[i].metric;
+	if (*n)
+		qsort(v, *n, sizeof *v, compare_metrics);
+	intern_free(seen);
+	return v;
 }

@@ -131,13 +131,6 @@ struct model {
 int model_read(struct model *, struct jsonl *, const char *dir);
 void model_free(struct model *);
 
-/* Return that of the model, which is added unless it is there. */
-struct subject *model_add_subject(struct model *, const struct json *);
-struct kase *model_add_case(struct model *, const struct json *config);
-struct cell *model_add_cell(struct model *, struct kase *, struct subject *);
-/* Adds a record that the model frees. */
-void model_keep(struct list *, struct json *rec);
-
 /* The case or subject must occur in a record that was read. */
 const struct kase *model_case(const struct model *, const struct json *config);
 const struct subject *model_subject(
@@ -154,6 +147,10 @@ enum verdict model_verdict(const struct delta *);
 
 /* Returns what changetext.h needs of a delta; it borrows the name. */
 struct changetext model_changetext(const struct delta *);
+
+/* Returns each of the *n metrics of deltas, those of metric_table first. The
+ * caller frees the array. */
+const char **model_compared(const struct model *, size_t *n);
 
 /* Returns the object of a metric in the summary, or NULL. */
 const struct json *model_metric(const struct cell *, const char *metric);

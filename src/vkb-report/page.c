@@ -1,23 +1,47 @@
 #include "page.h"
 #include "asset.h"
+#include "casename.h"
+#include "changetext.h"
+#include "figure.h"
+#include "flame.h"
+#include "forest.h"
+#include "headline.h"
 #include "html.h"
+#include "intern.h"
+#include "json.h"
+#include "judge/verdict.h"
 #include "markup.h"
+#include "mem.h"
+#include "metric.h"
 #include "model.h"
+#include "num.h"
 #include "plot.h"
 #include "record.h"
+#include "scaling.h"
 #include "str.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-extern const char plot_style[], page_style[], page_script[];
-ASSET(plot_style, "src/vkb-report/plot.css");
-ASSET(page_style, "src/vkb-report/page.css");
-ASSET(page_script, "src/vkb-report/page.js");
+enum {
+	CASES = 100, /* shown in detail */
+	FEW = 12     /* cases: of more, details are folded at first */
+};
+
+static void write_badge(
+    struct str *s, const struct delta *d, const char *answer);
 
 /* Links only to the URL of the caller, since a record could name any host. */
-void
-page_subject(struct str *s, const struct page *p, const struct subject *subject)
+static void
+write_subject(
+    struct str *s, const struct page *p, const struct subject *subject)
 {
 	const char *commit = record_subject_commit(subject->json);
 
@@ -29,14 +53,1702 @@ page_subject(struct str *s, const struct page *p, const struct subject *subject)
 		html_text(s, subject->name);
 }
 
-void
-page_subject_cell(
+static void
+write_subject_cell(
     struct str *s, const struct page *p, const struct subject *subject)
 {
 	str_add(s, "<td>");
-	page_subject(s, p, subject);
+	write_subject(s, p, subject);
 	str_add(s, "</td>");
 }
+
+enum { CELLS = 300, NUMBER_ROWS = 500 };
+
+static void
+write_number_notes(struct str *s, const struct json *one)
+{
+	size_t n = json_len(json_get(one, "outliers"));
+	const char *sep = "";
+
+	if (n) {
+		str_printf(s, "%zu outlier%s", n, n == 1 ? "" : "s");
+		sep = ", ";
+	}
+	if (json_get_bool(one, "drifting", false)) {
+		str_printf(s, "%sdrifts %+.1f%%", sep,
+		    json_get_num(one, "drift_percent", 0));
+		sep = ", ";
+	}
+	if (json_get_bool(one, "bimodal", false)) {
+		str_printf(s, "%stwo groups of runs", sep);
+		sep = ", ";
+	}
+	if (json_get_str(one, "advice")) {
+		str_add(s, sep);
+		html_text(s, json_get_str(one, "advice"));
+	}
+}
+
+/* Writes a number that has no unit: a count, a percentage, a ratio. */
+static void
+write_plain(struct str *s, double v, int digits)
+{
+	if (isnan(v))
+		str_add(s, "<td class=\"n\">-</td>");
+	else
+		str_printf(s, "<td class=\"n\">%.*g</td>", digits, v);
+}
+
+static void
+write_interval(struct str *s, const struct json *pair)
+{
+	struct range ci = model_range(pair);
+
+	str_add(s, pair ? "<td class=\"n\">[" : "<td class=\"n\">-</td>");
+	if (!pair)
+		return;
+	html_number(s, ci.lo);
+	str_add(s, ", ");
+	html_number(s, ci.hi);
+	str_add(s, "]</td>");
+}
+
+static void
+begin_table(struct str *s, const char *what, size_t of, const char *columns,
+    const char *const *names, size_t n)
+{
+	char label[80];
+
+	snprintf(label, sizeof label, "%s %zu", what, of);
+	html_table(s, label, NULL, columns, names, n);
+}
+
+/* Begins the row of a metric. */
+static void
+begin_row(struct str *s, const char *metric)
+{
+	struct str t = {0};
+
+	figure_label(&t, metric);
+	html_row(s, t.s);
+	str_free(&t);
+}
+
+/* The columns of the metrics that are not empty. */
+struct columns {
+	bool any, ci, cv, range, notes;
+};
+
+static void
+write_number_row(struct str *s, const struct page *p, const struct cell *c,
+    const struct json *one, const struct columns *with)
+{
+	begin_row(s, json_key(one));
+	write_subject_cell(s, p, c->subject);
+	write_plain(s, json_get_num(one, "n", NAN), 12);
+	html_number_cell(s, json_get_num(one, "median", NAN));
+	if (with->ci)
+		write_interval(s, json_get(one, "ci95"));
+	if (with->cv)
+		write_plain(s, json_get_num(one, "cv_percent", NAN), 2);
+	if (with->range) {
+		html_number_cell(s, json_get_num(one, "min", NAN));
+		html_number_cell(s, json_get_num(one, "max", NAN));
+	}
+	if (with->notes) {
+		str_add(s, "<td>");
+		write_number_notes(s, one);
+		str_add(s, "</td>");
+	}
+	str_add(s, "</tr>\n");
+}
+
+/* With many subjects, shows only the metrics that have a history plot. */
+static bool
+is_shown(const struct page *p, const struct kase *k, const char *metric)
+{
+	if (k->ncells <= MODEL_LOOKS)
+		return true;
+	for (size_t i = 0; i < p->figures->n; i++)
+		if (p->figures->v[i].kase == k &&
+		    p->figures->v[i].kind == FIGURE_HISTORY &&
+		    strcmp(p->figures->v[i].metric, metric) == 0)
+			return true;
+	return false;
+}
+
+/* Finds the columns that a metric of one subject fills. */
+static void
+add_columns(struct columns *to, const struct json *one)
+{
+	struct str notes = {0};
+
+	write_number_notes(&notes, one);
+	to->any = true;
+	to->ci |= json_get(one, "ci95") != NULL;
+	to->cv |= json_get(one, "cv_percent") != NULL;
+	to->range |= json_get(one, "min") != NULL;
+	to->notes |= notes.len > 0;
+	str_free(&notes);
+}
+
+static void
+write_metric_rows(struct str *s, const struct page *p, const struct kase *k,
+    const char **names, size_t n, struct columns *with, bool look)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t b = k->ncells > CELLS ? k->ncells - CELLS : 0;
+		     b < k->ncells && is_shown(p, k, names[i]); b++) {
+			const struct json *one =
+			    model_metric(k->cells[b], names[i]);
+
+			if (one && look)
+				add_columns(with, one);
+			else if (one)
+				write_number_row(s, p, k->cells[b], one, with);
+		}
+}
+
+/* With many subjects, writes the last CELLS. */
+static void
+write_metrics(struct str *s, const struct page *p, const struct kase *k)
+{
+	struct columns with = {0};
+	struct str columns = {0};
+	size_t n;
+	const char **names = figure_metrics(k, &n);
+
+	write_metric_rows(NULL, p, k, names, n, &with, true);
+	if (!with.any) {
+		free(names);
+		return;
+	}
+	str_printf(&columns, "metric|subject|>n|>median%s%s%s%s",
+	    with.ci ? "|>95% interval" : "", with.cv ? "|>cv %" : "",
+	    with.range ? "|>min|>max" : "", with.notes ? "|notes" : "");
+	begin_table(s, "Metrics of case", k->place + 1, columns.s, NULL, 0);
+	write_metric_rows(s, p, k, names, n, &with, false);
+	free(names);
+	str_free(&columns);
+	html_table_end(s);
+	if (k->ncells > CELLS)
+		str_printf(s, "<p>The last %d of %zu subjects.</p>\n", CELLS,
+		    k->ncells);
+}
+
+/* Writes the metrics of all requests of all runs merged. */
+static void
+write_merged(struct str *s, const struct kase *k)
+{
+	const char *names[MODEL_LOOKS];
+	const struct cell *c[MODEL_LOOKS];
+	size_t n = figure_cells(k, c), with = 0;
+	const struct json *j = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (json_first(json_get(c[i]->rec, "whole")))
+			c[with++] = c[i];
+	if (!with)
+		return;
+	for (size_t i = 0; i < with; i++)
+		names[i] = c[i]->subject->name;
+	begin_table(s, "All requests of case", k->place + 1, "of all requests",
+	    names, with);
+	for (j = json_first(json_get(c[0]->rec, "whole")); j;
+	     j = json_next(j)) {
+		begin_row(s, json_key(j));
+		for (size_t i = 0; i < with; i++)
+			html_number_cell(s,
+			    json_get_num(json_get(c[i]->rec, "whole"),
+				json_key(j), NAN));
+		str_add(s, "</tr>\n");
+	}
+	html_table_end(s);
+}
+
+static void
+write_shift(struct str *s, const struct kase *k, const struct json *rec)
+{
+	const struct json *q = json_first(json_get(rec, "quantiles"));
+
+	begin_table(s, "How the percentiles moved in case", k->place + 1,
+	    ">percentile|>baseline|>contender|>ratio|>95% interval", NULL, 0);
+	for (; q; q = json_next(q)) {
+		str_add(s, "<tr>");
+		write_plain(s, json_get_num(q, "percentile", NAN), 12);
+		html_number_cell(s, json_get_num(q, "baseline", NAN));
+		html_number_cell(s, json_get_num(q, "contender", NAN));
+		write_plain(s, json_get_num(q, "ratio", NAN), 4);
+		write_interval(s, json_get(q, "ci95"));
+		str_add(s, "</tr>\n");
+	}
+	html_table_end(s);
+}
+
+/* Tables of the numbers behind the plots. */
+static void
+write_numbers(struct str *s, const struct page *p, const struct kase *k)
+{
+	const struct figures *f = p->figures;
+	struct str t = {0};
+
+	write_metrics(&t, p, k);
+	write_merged(&t, k);
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].kind == FIGURE_SHIFT && f->v[i].kase == k)
+			write_shift(&t, k, p->m->shifts.v[f->v[i].group]);
+	if (t.len)
+		str_printf(s,
+		    "<details class=\"numbers\"><summary>Numbers</summary>\n"
+		    "%s</details>\n",
+		    t.s);
+	str_free(&t);
+}
+
+/* The metrics of the curves; a column that no case has is left out. */
+static const char *const scaled[] = {"rps", "p99_latency_ms"};
+enum { SCALED = sizeof scaled / sizeof *scaled };
+
+static size_t
+write_scaling_rows(
+    struct str *s, const struct scaling_group *g, const bool has[SCALED])
+{
+	size_t rows = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
+			const struct cell *c = g->points[i].kase->cells[k];
+
+			html_row(s, g->name);
+			html_tag(s, "td", NULL, g->key);
+			write_plain(s, g->points[i].x, 12);
+			html_tag(s, "td", NULL, c->subject->name);
+			for (size_t j = 0; j < SCALED; j++)
+				if (has[j])
+					html_number_cell(s,
+					    json_get_num(
+						model_metric(c, scaled[j]),
+						"median", NAN));
+			str_add(s, "</tr>\n");
+			rows++;
+		}
+	return rows;
+}
+
+static void
+write_scaling_numbers(struct str *s, const struct page *p)
+{
+	const struct scaling *all = p->figures->scaling;
+	struct str columns = {0};
+	bool has[SCALED] = {false};
+	size_t rows = 0, n = 0;
+
+	str_add(&columns, "cases|by|>value|subject");
+	for (size_t j = 0; j < SCALED; j++) {
+		for (size_t i = 0; i < p->m->ncells; i++)
+			has[j] |=
+			    model_metric(&p->m->cells[i], scaled[j]) != NULL;
+		if (!has[j])
+			continue;
+		str_add(&columns, "|>");
+		figure_label(&columns, scaled[j]);
+	}
+	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
+	begin_table(s, "Scaling, curves", all->n, columns.s, NULL, 0);
+	for (; n < all->n && rows < NUMBER_ROWS; n++)
+		rows += write_scaling_rows(s, &all->v[n], has);
+	html_table_end(s);
+	if (n < all->n)
+		str_printf(
+		    s, "<p>The first %zu of %zu curves.</p>\n", n, all->n);
+	str_add(s, "</details>\n");
+	str_free(&columns);
+}
+
+enum { OPEN = 2, SCALINGS = 40 };
+
+/* Adds the change that a comparison found to the runs of a metric. */
+static void
+write_changes(struct str *s, const struct figure *f)
+{
+	for (size_t i = 0; f->kind == FIGURE_RUNS && i < f->kase->ndeltas;
+	     i++) {
+		const struct delta *d = f->kase->deltas[i];
+		struct str t = {0};
+
+		if (strcmp(d->metric, f->metric) != 0)
+			continue;
+		forest_change(&t, d);
+		markup_printf(s, "; %s%s", t.s,
+		    json_get_bool(d->rec, "paired", false)
+			? " between the runs of a round"
+			: "");
+		str_free(&t);
+	}
+}
+
+static void
+write_figure(struct str *s, const struct page *p, const struct figure *f)
+{
+	markup_printf(
+	    s, "<figure>\n<figcaption>%s", f->brief ? f->brief : f->title);
+	write_changes(s, f);
+	str_add(s, "</figcaption>\n");
+	figure_draw(s, p->figures, f, false);
+	str_add(s, "\n</figure>\n");
+}
+
+/* Appends the name of a case, with a link if it is shown in detail. */
+static void
+write_case_link(struct str *s, const struct kase *k)
+{
+	if (k->place < CASES && k->ncells)
+		markup_printf(
+		    s, "<a href=\"#case-%zu\">%s</a>", k->place + 1, k->name);
+	else
+		markup_xml(s, k->name);
+}
+
+/* Writes figures and numbers of a case; nothing if it has none. */
+static void
+write_case(struct str *s, const struct page *p, const struct kase *k)
+{
+	struct str figures = {0}, numbers = {0};
+
+	for (size_t f = 0; f < p->figures->n; f++)
+		if (p->figures->v[f].kase == k)
+			write_figure(&figures, p, &p->figures->v[f]);
+	write_numbers(&numbers, p, k);
+	if (figures.len || numbers.len) {
+		markup_printf(s,
+		    "<details class=\"case\" id=\"case-%zu\"%s>\n<summary><h3>"
+		    "%s</h3>",
+		    k->place + 1, k->place < OPEN ? " open" : "", k->name);
+		str_addc(s, ' ');
+		if (k->ndeltas)
+			write_badge(s, k->deltas[0],
+			    model_verdict_word(k->deltas[0]->verdict));
+		str_add(s, "</summary>\n");
+	}
+	if (figures.len)
+		str_printf(s, "<div class=\"figures\">\n%s</div>\n", figures.s);
+	if (figures.len || numbers.len)
+		str_printf(s, "%s</details>\n", numbers.len ? numbers.s : "");
+	str_free(&figures);
+	str_free(&numbers);
+}
+
+static void
+write_cases(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	size_t n = m->ncases < CASES ? m->ncases : CASES;
+	struct str t = {0};
+
+	for (size_t i = 0; i < n; i++)
+		write_case(&t, p, m->order[i]);
+	if (!t.len)
+		return;
+	str_add(s,
+	    "<p class=\"quiet\">Dots are runs: all of a side in a row, and "
+	    "below in the order they were made. Lines are medians, shaded "
+	    "areas 95% intervals; in plots of percentiles, shaded areas are "
+	    "the range of single runs. The value axes do not begin at 0.");
+	if (n < m->ncases)
+		str_printf(s, " The %zu most notable of %zu cases are shown.",
+		    n, m->ncases);
+	str_add(s, "</p>\n");
+	str_addn(s, t.s, t.len);
+	str_free(&t);
+}
+
+static void
+write_scaling(struct str *s, const struct page *p)
+{
+	size_t shown = 0, all = 0;
+
+	for (size_t i = 0; i < p->figures->n; i++)
+		all += p->figures->v[i].kind == FIGURE_SCALING;
+	if (!all)
+		return;
+	str_add(s,
+	    "<p class=\"quiet\">Medians with 95% intervals, of cases that "
+	    "differ in one number only.");
+	if (all > SCALINGS)
+		str_printf(s, " The first %d of %zu.", SCALINGS, all);
+	str_add(s, "</p>\n<div class=\"figures\">\n");
+	for (size_t i = 0; i < p->figures->n && shown < SCALINGS; i++)
+		if (p->figures->v[i].kind == FIGURE_SCALING) {
+			write_figure(s, p, &p->figures->v[i]);
+			shown++;
+		}
+	str_add(s, "</div>\n");
+	write_scaling_numbers(s, p);
+}
+
+enum { ERRORS = 5, FAILED_ROWS = 500 };
+
+static void
+write_errors(struct str *s, const struct json *all)
+{
+	const struct json *j = json_first(all);
+
+	str_add(s, "<td>");
+	for (size_t i = 0; j && i < ERRORS; i++, j = json_next(j)) {
+		str_add(s, i ? "<br>" : "");
+		html_value(s, j);
+	}
+	if (j)
+		str_printf(s, "<br>and %zu more", json_len(all) - ERRORS);
+	str_add(s, "</td>");
+}
+
+static void
+write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
+{
+	html_row(s, c->kase->name);
+	write_subject_cell(s, p, c->subject);
+	str_printf(s, "<td class=\"n\">%.0f of %.0f</td>",
+	    json_get_num(c->rec, "failed", 0),
+	    json_get_num(c->rec, "failed", 0) + json_get_num(c->rec, "n", 0));
+	write_errors(s, json_get(c->rec, "errors"));
+	str_add(s, "</tr>\n");
+}
+
+/* Returns the names of cases, which are not among those of the model. */
+static struct casename *
+name_unmatched(const struct model *m, const struct json *unmatched)
+{
+	const struct json *j = json_first(unmatched), **v;
+	struct casename *names;
+	size_t n = 0;
+
+	v = mem_array(m->ncases + json_len(unmatched) + 1, sizeof *v);
+	for (; n < m->ncases; n++)
+		v[n] = m->cases[n]->config;
+	for (; j; j = json_next(j))
+		if (json_type(json_get(j, "config")) == JSON_OBJECT)
+			v[n++] = json_get(j, "config");
+	names = casename_new(v, n);
+	free(v);
+	return names;
+}
+
+/* Writes the cases that a comparison found on one side only. */
+static void
+write_unmatched(struct str *s, const struct page *p, const struct pair *pair)
+{
+	static const char about[] = "Cases on one side only";
+	const struct json *all = json_get(pair->rec, "unmatched");
+	const struct json *j = json_first(all);
+	struct casename *names;
+
+	if (!j)
+		return;
+	names = name_unmatched(p->m, all);
+	html_table(s, about, about, "case|subject|>runs|side", NULL, 0);
+	for (; j; j = json_next(j)) {
+		const struct json *config = json_get(j, "config");
+		const char *side = json_get_str(j, "side");
+		bool contender = side && strcmp(side, "contender") == 0;
+		char *name = json_type(config) == JSON_OBJECT
+		    ? casename_of(names, config)
+		    : mem_str("-");
+
+		html_row(s, name);
+		write_subject_cell(
+		    s, p, contender ? pair->contender : pair->base);
+		str_printf(
+		    s, "<td class=\"n\">%.0f</td>", json_get_num(j, "n", 0));
+		html_tag(s, "td", NULL, contender ? "contender" : "baseline");
+		str_add(s, "</tr>\n");
+		free(name);
+	}
+	html_table_end(s);
+	casename_free(names);
+}
+
+static void
+write_failed(struct str *s, const struct page *p)
+{
+	static const char about[] = "Failed runs, not included above";
+	const struct model *m = p->m;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->ncases; i++)
+		for (size_t k = 0; k < m->order[i]->ncells; k++) {
+			const struct cell *c = m->order[i]->cells[k];
+
+			if (!(json_get_num(c->rec, "failed", 0) > 0))
+				continue;
+			if (!n++)
+				html_table(s, about, about,
+				    "case|subject|>failed|why", NULL, 0);
+			if (n <= FAILED_ROWS)
+				write_failed_cell(s, p, c);
+		}
+	if (n)
+		html_table_end(s);
+	if (n > FAILED_ROWS)
+		str_printf(s, "<p>and %zu more</p>\n", n - FAILED_ROWS);
+	for (size_t i = 0; i < m->npairs; i++)
+		write_unmatched(s, p, &m->pairs[i]);
+}
+
+/* --- The first table of a page without a comparison: the medians of each case.
+ */
+
+enum { PAGE = 20 }; /* rows that are shown at once */
+
+static const char *const result_metrics[] = {
+    "rps", "capacity_rps", "p50_latency_ms", "p99_latency_ms"};
+enum { METRICS = sizeof result_metrics / sizeof *result_metrics };
+
+static void
+write_result_head(struct str *s, bool several, const bool has[METRICS])
+{
+	struct str t = {0};
+
+	str_add(s, "<thead><tr><th scope=\"col\">case</th>");
+	if (several)
+		str_add(s, "<th scope=\"col\">subject</th>");
+	for (size_t i = 0; i < METRICS; i++) {
+		if (!has[i])
+			continue;
+		str_clear(&t);
+		figure_label(&t, result_metrics[i]);
+		markup_printf(s, "<th scope=\"col\" class=\"n\">%s</th>", t.s);
+	}
+	str_add(s,
+	    "<th scope=\"col\" class=\"n\">runs</th></tr></thead>\n<tbody>\n");
+	str_free(&t);
+}
+
+/* Writes a median and half of its interval, in percent. */
+static void
+write_median(struct str *s, const struct json *one)
+{
+	struct range ci = model_range(json_get(one, "ci95"));
+	double median = json_get_num(one, "median", NAN);
+	double half = 50 * (ci.hi - ci.lo) / median;
+
+	str_printf(
+	    s, "<td class=\"n\" data-v=\"%.9g\">", isnan(median) ? 0 : median);
+	html_number(s, median);
+	if (isfinite(half))
+		str_printf(
+		    s, " <span class=\"quiet\">&plusmn;%.1f%%</span>", half);
+	str_add(s, "</td>");
+}
+
+static void
+write_result_row(struct str *s, const struct page *p, const struct cell *c,
+    const bool has[METRICS])
+{
+	double runs = 0; /* without those that are only counted */
+
+	str_add(s, "<tr><th scope=\"row\">");
+	write_case_link(s, c->kase);
+	str_add(s, "</th>");
+	if (p->m->nsubjects > 1)
+		write_subject_cell(s, p, c->subject);
+	for (size_t i = 0; i < METRICS; i++) {
+		const struct json *one = model_metric(c, result_metrics[i]);
+
+		if (has[i])
+			write_median(s, one);
+		runs = fmax(runs, json_get_num(one, "n", 0));
+	}
+	str_printf(s, "<td class=\"n\">%.0f</td></tr>\n", runs);
+}
+
+/* The medians of all cases, where nothing was compared. */
+static void
+write_results(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	bool has[METRICS] = {false}, any = false;
+
+	if (m->npairs || m->nchanges || m->nsubjects > MODEL_LOOKS)
+		return;
+	for (size_t k = 0; k < m->ncells; k++)
+		for (size_t i = 0; i < METRICS; i++)
+			has[i] |= model_metric(
+				      &m->cells[k], result_metrics[i]) != NULL;
+	for (size_t i = 0; i < METRICS; i++)
+		any |= has[i];
+	if (!any)
+		return;
+	html_browse(s, PAGE, NULL, NULL, 0);
+	str_add(s,
+	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+	    "aria-label=\"Medians\">\n<table class=\"results\">\n<caption>"
+	    "Medians, and half of their 95% intervals.</caption>\n");
+	write_result_head(s, m->nsubjects > 1, has);
+	for (size_t i = 0; i < m->ncases; i++)
+		for (size_t k = 0; k < m->order[i]->ncells; k++)
+			write_result_row(s, p, m->order[i]->cells[k], has);
+	str_add(s, "</tbody></table>\n</div>\n");
+	html_browse_end(s);
+}
+
+static void
+write_range(struct str *s, const struct json *rec)
+{
+	const struct json *range = json_get(rec, "range");
+	const char *from = json_str(json_at(range, 0));
+	const char *to = json_str(json_at(range, 1));
+	char *brief[2];
+
+	if (!from || !to || strcmp(from, to) == 0) {
+		str_add(s, "<td>-</td>");
+		return;
+	}
+	brief[0] = record_commit_brief(from, 8);
+	brief[1] = record_commit_brief(to, 8);
+	markup_printf(s, "<td>%s to %s</td>", brief[0], brief[1]);
+	free(brief[0]);
+	free(brief[1]);
+}
+
+static void
+write_change_row(struct str *s, const struct page *p, const struct change *c)
+{
+	const struct kase *k = c->kase;
+	const struct json *rec = c->rec;
+	struct range ci = model_range(json_get(rec, "ci95"));
+
+	str_add(s, "<tr><th scope=\"row\">");
+	write_case_link(s, k);
+	str_add(s, "</th>");
+	html_tag(s, "td", NULL, c->metric);
+	write_subject_cell(s, p, c->subject);
+	write_range(s, rec);
+	str_add(s, "<td class=\"n\">");
+	forest_percent(s, rec, c->ratio);
+	forest_interval(s, ci.lo, ci.hi);
+	markup_printf(s, "</td><td><span class=\"badge %s\">%s%s</span>",
+	    strcmp(c->way, "regression") == 0        ? "regression"
+		: strcmp(c->way, "improvement") == 0 ? "improvement"
+						     : "spike",
+	    c->way == c->kind ? "" : "slow ", c->way);
+	if (json_get_bool(rec, "new", false))
+		str_add(s, ", new");
+	if (json_get(rec, "waiver"))
+		str_add(s, ", waived");
+	str_add(s, "</td></tr>\n");
+}
+
+/* Writes a table of the changes; the plots are in the sections of the cases. */
+static void
+write_history(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+
+	if (!m->nchanges)
+		return;
+	html_table(s, "Changes in the history",
+	    "Changes in the level of a metric; each is plotted in the section "
+	    "of its case.",
+	    "case|metric|since|range of commits|>change|kind", NULL, 0);
+	for (size_t i = 0; i < m->nchanges; i++)
+		write_change_row(s, p, &m->changes[i]);
+	html_table_end(s);
+}
+
+enum { SUBJECTS = 6 };
+
+/* The values of one property over all cases of a subject. */
+struct property {
+	const struct json *first;
+	size_t n; /* above 1: the cases have different values */
+};
+
+static void
+add_value(struct property *v, const struct json *j)
+{
+	if (!v->n++)
+		v->first = j;
+	else if (json_equal(v->first, j))
+		v->n--;
+}
+
+/* Returns the values by key and index of the subject; the caller frees it. */
+static struct property *
+collect_values(const struct model *m, struct intern *keys, size_t width)
+{
+	const struct json *j;
+	struct property *all;
+
+	for (size_t i = 0; i < m->ncells; i++)
+		for (j = json_first(json_get(m->cells[i].rec, "env")); j;
+		     j = json_next(j))
+			intern_id(keys, json_key(j));
+	all = mem_array(intern_count(keys) * width + 1, sizeof *all);
+	for (size_t i = 0; i < m->ncells; i++) {
+		size_t place = m->cells[i].subject->place;
+
+		j = json_first(json_get(m->cells[i].rec, "env"));
+		for (; j && place < width; j = json_next(j))
+			add_value(
+			    &all[intern_id(keys, json_key(j)) * width + place],
+			    j);
+	}
+	return all;
+}
+
+static bool
+row_differs(const struct property *row, size_t n)
+{
+	const struct json *first = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (row[i].n > 1)
+			return true;
+		else if (row[i].n && !first)
+			first = row[i].first;
+		else if (row[i].n && !json_equal(row[i].first, first))
+			return true;
+	return false;
+}
+
+static void
+write_properties(struct str *s, const struct page *p, const struct intern *keys,
+    const struct property *all, size_t width)
+{
+	const char *names[SUBJECTS];
+	const struct model *m = p->m;
+
+	for (size_t i = 0; i < width; i++)
+		names[i] = m->ordered[i]->name;
+	html_table(
+	    s, "The machine of each subject", NULL, "property", names, width);
+	for (size_t k = 0; k < intern_count(keys); k++) {
+		const struct property *row = &all[k * width];
+		bool other = row_differs(row, width);
+
+		markup_printf(s,
+		    other ? "<tr class=\"differs\"><th scope=\"row\">%s"
+			  : "<tr><th scope=\"row\">%s",
+		    intern_text(keys, k));
+		if (other)
+			str_add(s,
+			    " <span class=\"badge inconclusive\">differs"
+			    "</span>");
+		str_add(s, "</th>");
+		for (size_t i = 0; i < width; i++) {
+			str_add(s, "<td>");
+			if (row[i].n > 1)
+				str_add(s, "several values");
+			else
+				html_value(s, row[i].first);
+			str_add(s, "</td>");
+		}
+		str_add(s, "</tr>\n");
+	}
+	html_table_end(s);
+	if (m->nsubjects > width)
+		str_printf(s,
+		    "<p>The first %zu of %zu subjects are shown.</p>\n", width,
+		    m->nsubjects);
+}
+
+static void
+write_difference(struct str *s, const struct json *j)
+{
+	static const char *const keys[] = {"baseline", "contender", "cases"};
+
+	html_row(s, json_get_str(j, "name") ? json_get_str(j, "name") : "-");
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		str_add(s, "<td>");
+		html_value(s, json_get(j, keys[i]));
+		str_add(s, "</td>");
+	}
+	str_add(s, "</tr>\n");
+}
+
+/* Writes what a comparison found to differ between its sides. */
+static void
+write_differences(struct str *s, const struct pair *p)
+{
+	const struct json *j = json_first(json_get(p->rec, "env"));
+	struct str t = {0};
+
+	if (!j)
+		return;
+	str_printf(&t, "What differs between %s and %s", p->base->name,
+	    p->contender->name);
+	html_table(s, t.s, t.s, "property|baseline|contender|cases", NULL, 0);
+	for (; j; j = json_next(j))
+		write_difference(s, j);
+	html_table_end(s);
+	str_free(&t);
+}
+
+/* Writes one env record: the state of a machine at one time. */
+static void
+write_machine_state(struct str *s, const struct json *rec)
+{
+	markup_printf(s, "<details><summary>%s", json_get_str(rec, "time"));
+	if (json_get_str(rec, "session"))
+		markup_printf(s, ", session %s", json_get_str(rec, "session"));
+	str_add(s, "</summary>\n<dl class=\"list\">\n");
+	html_members(s, json_get(rec, "env"));
+	html_members(s, json_get(rec, "now"));
+	str_add(s, "</dl></details>\n");
+}
+
+static void
+write_environment(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	size_t width = m->nsubjects < SUBJECTS ? m->nsubjects : SUBJECTS;
+	struct intern *keys = intern_new();
+	struct property *all = collect_values(m, keys, width);
+
+	if (intern_count(keys) && width)
+		write_properties(s, p, keys, all, width);
+	for (size_t i = 0; i < m->npairs; i++)
+		write_differences(s, &m->pairs[i]);
+	if (m->envs.n)
+		str_add(s, "<h3>Recorded machine states</h3>\n");
+	for (size_t i = 0; i < m->envs.n && i < 100; i++)
+		write_machine_state(s, m->envs.v[i]);
+	if (m->envs.n > 100)
+		str_printf(s, "<p>and %zu more</p>\n", m->envs.n - 100);
+	free(all);
+	intern_free(keys);
+}
+
+/* Limits in bytes, of one graph and of all: browsers must open the page. */
+enum { GRAPH = 4 * 1048576, GRAPHS = 24 * 1048576 };
+
+enum { BAR = 90 }; /* pixels of what the script adds above a graph */
+
+/* Reads regular files only: the path comes from a record and is not trusted.
+ * Returns 0, or -1 with the reason in *why. */
+static int
+read_graph(struct str *to, const char *path, const char **why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	*why = NULL;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		*why = strerror(errno);
+	else if (!S_ISREG(st.st_mode))
+		*why = strerror(EINVAL);
+	else if (st.st_size > GRAPH)
+		*why = "it is too large";
+	else if (!st.st_size || str_read(to, fd) < 0 ||
+	    memchr(to->s, 0, to->len) || !str_utf8(to->s, to->len) ||
+	    !strstr(to->s, "<svg"))
+		*why = "it is not an SVG file";
+	if (fd >= 0)
+		close(fd);
+	return *why ? -1 : 0;
+}
+
+/*
+ * Embeds the graph in a sandbox without network and without access to the page.
+ * The policy of the page allows the script of vkb-flame there, and no other
+ * one. Page.js keeps the state of the graph in the URL.
+ */
+static void
+write_iframe(
+    struct str *s, const struct str *graph, const char *title, size_t number)
+{
+	const char *at = strstr(graph->s, " height=\"");
+	double height = at ? strtod(at + 9, NULL) : 0;
+
+	markup_printf(s,
+	    "<iframe id=\"flame-%zu\" sandbox=\"allow-scripts\" "
+	    "loading=\"lazy\" height=\"%.0f\" title=\"%s\" srcdoc=\"",
+	    number, fmax(200, fmin(800, height + BAR)), title);
+	for (size_t i = 0; i < graph->len; i++)
+		if (graph->s[i] == '"')
+			str_add(s, "&quot;");
+		else if (graph->s[i] == '<')
+			str_add(s, "&lt;");
+		else if (graph->s[i] == '&')
+			str_add(s, "&amp;");
+		else
+			str_addc(s, graph->s[i]);
+	str_add(s, "\"></iframe>\n");
+}
+
+static void
+format_profile_name(
+    struct str *t, const struct model *m, const struct json *rec)
+{
+	const char *kind = json_get_str(rec, "mode");
+	const char *comm = json_get_str(json_get(rec, "target"), "comm");
+
+	str_printf(t, "%s of ", kind ? kind : "counts");
+	if (json_get(rec, "config"))
+		str_add(t, model_case(m, json_get(rec, "config"))->name);
+	else if (json_get_str(rec, "case"))
+		str_add(t, json_get_str(rec, "case"));
+	else
+		str_add(t, comm ? comm : "a process");
+	if (json_get(rec, "subject"))
+		str_printf(t, ", %s",
+		    model_subject(m, json_get(rec, "subject"))->name);
+}
+
+/* What the page has of graphs so far. */
+struct embedded {
+	size_t n, bytes;
+};
+
+static void
+write_graph(
+    struct str *s, const char *path, const char *title, struct embedded *sum)
+{
+	struct str g = {0};
+	const char *why = "the page already has 24 MB of graphs";
+	bool own = false;
+
+	if (sum->bytes < GRAPHS && read_graph(&g, path, &why) == 0) {
+		sum->bytes += g.len;
+		write_iframe(s, &g, title, ++sum->n);
+		own = strstr(g.s, flame_get_script());
+		why = NULL;
+	}
+	if (why)
+		markup_printf(s, "<p class=\"quiet\">%s is not shown: %s</p>\n",
+		    path, why);
+	else
+		markup_printf(s, "<p class=\"quiet\">%s%s</p>\n", path,
+		    own ? ""
+			: ": made by another version of vkb-flame; open the "
+			  "file itself to search and zoom.");
+	str_free(&g);
+}
+
+static void
+write_profile(struct str *s, const struct model *m, const struct json *rec,
+    struct embedded *sum)
+{
+	const char *svg = json_get_str(json_get(rec, "artifacts"), "svg");
+	struct str t = {0};
+
+	format_profile_name(&t, m, rec);
+	html_tag(s, "h3", NULL, t.s);
+	if (json_get_str(rec, "error"))
+		markup_printf(s,
+		    "<p><span class=\"badge regression\">failed</span> %s</p>"
+		    "\n",
+		    json_get_str(rec, "error"));
+	if (svg)
+		write_graph(s, svg, t.s, sum);
+	if (json_first(json_get(rec, "per_req")) ||
+	    json_first(json_get(rec, "derived"))) {
+		str_add(s, "<dl class=\"list\">\n");
+		html_members(s, json_get(rec, "per_req"));
+		html_members(s, json_get(rec, "derived"));
+		str_add(s, "</dl>\n");
+	}
+	str_free(&t);
+}
+
+static void
+write_profiles(struct str *s, const struct page *p)
+{
+	struct embedded sum = {0};
+
+	for (size_t i = 0; i < p->m->profiles.n; i++)
+		write_profile(s, p->m, p->m->profiles.v[i], &sum);
+}
+
+/* --- The table of all results of comparisons, metric by metric. */
+
+enum { ROWS = 10000, ALL_PAGE = 100, KEY = 24 };
+
+/* Append the answer of a row; the cell of its chart, and that of their scale.
+ */
+static void
+write_badge(struct str *s, const struct delta *d, const char *answer)
+{
+	markup_printf(s, "<span class=\"badge %s\">%s</span>",
+	    d->waived ? "waived" : model_verdict_name(d->verdict), answer);
+}
+
+static void
+write_chart(struct str *s, const struct forest *f, const struct delta *d)
+{
+	str_printf(s,
+	    "<td class=\"chart\"><svg class=\"plot\" viewBox=\"0 0 %d %d\" "
+	    "aria-hidden=\"true\">",
+	    FOREST_WIDTH, FOREST_HEIGHT);
+	forest_row(s, f, d, 0, FOREST_HEIGHT / 2.);
+	str_add(s, "</svg></td>");
+}
+
+static void
+write_scale(struct str *s, const struct forest *f)
+{
+	char lo[32], hi[32];
+
+	forest_ends(f, lo, hi);
+	str_printf(s,
+	    "<td class=\"chart\"><span class=\"ends\"><span>%s</span>"
+	    "<span>%s</span></span></td>",
+	    lo, hi);
+}
+
+/* --- the table */
+
+/* Begins the results with what filters them: by metric, and by verdict. */
+static void
+begin_filters(struct str *s, const char **metrics, size_t n)
+{
+	static const char *const kinds[] = {
+	    "changed", "worse", "better", "undecided"};
+	char(*keys)[KEY] = mem_array(n + 1, sizeof *keys);
+	const char **values = mem_array(n + 1, sizeof *values);
+	struct str *titles = mem_array(n + 1, sizeof *titles);
+	const char **texts = mem_array(n + 1, sizeof *texts);
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(keys[i], KEY, "m%zu", i);
+		metric_write_label(&titles[i], metrics[i]);
+		values[i] = keys[i];
+		texts[i] = titles[i].s;
+	}
+	html_browse(s, ALL_PAGE, "Case",
+	    (struct html_filter[]){
+		{"kind", "Show", kinds, kinds, sizeof kinds / sizeof *kinds},
+		{"metric", "Metric", values, texts, n}},
+	    2);
+	for (size_t i = 0; i < n; i++)
+		str_free(&titles[i]);
+	free(keys);
+	free(values);
+	free(titles);
+	free(texts);
+}
+
+/* Returns the words by which the row is found. */
+static const char *
+describe_kind(const struct delta *d)
+{
+	switch (d->verdict) {
+	case MODEL_REGRESSION:
+	case MODEL_LIKELY_REGRESSION:
+		return "changed worse";
+	case MODEL_IMPROVEMENT:
+	case MODEL_LIKELY_IMPROVEMENT:
+		return "changed better";
+	case MODEL_DIFFERENT:
+	case MODEL_LIKELY_DIFFERENT:
+		return "changed";
+	case MODEL_INCONCLUSIVE:
+	case MODEL_INSUFFICIENT:
+		return "undecided";
+	default:
+		return "same";
+	}
+}
+
+static void
+write_needs(struct str *s, const struct delta *d)
+{
+	const char *reason = json_get_str(d->rec, "reason");
+	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
+	double minutes = json_num(json_path(d->rec, "needed.minutes"), NAN);
+	const struct json *n = json_get(d->rec, "n");
+	double have =
+	    fmin(json_num(json_at(n, 0), 0), json_num(json_at(n, 1), 0));
+
+	if (reason)
+		markup_printf(s, "; %s", reason);
+	if (runs > 0 && !verdict_is_hopeless(runs, have, minutes))
+		str_printf(s, "; needs %.0f runs", runs);
+}
+
+static void
+write_delta_notes(struct str *s, const struct delta *d)
+{
+	const struct json *j = json_first(json_get(d->rec, "notes"));
+	const char *why = json_get_str(json_get(d->rec, "waiver"), "reason");
+
+	str_add(s, "<span class=\"wide\">");
+	if (d->waived)
+		markup_printf(s, " waived: %s", why ? why : "no reason");
+	if (!d->gate)
+		str_add(s, " for information");
+	write_needs(s, d);
+	for (; j; j = json_next(j)) {
+		str_add(s, "; ");
+		html_value(s, j);
+	}
+	str_add(s, "</span>");
+}
+
+static void
+write_delta_row(struct str *s, const struct page *p, const struct forest *f,
+    const struct delta *d, size_t metric)
+{
+	struct changetext text = model_changetext(d);
+	double v[2];
+	struct str t = {0};
+
+	str_printf(s,
+	    "<tr data-kind=\"%s\" data-metric=\"m%zu\"><th scope=\"row\">",
+	    describe_kind(d), metric);
+	write_case_link(s, d->kase);
+	if (p->m->npairs > 1)
+		markup_printf(
+		    s, " <span class=\"quiet\">%s</span>", d->contender->name);
+	str_add(s, "</th>");
+	changetext_values(&text, v);
+	html_number_cell(s, v[0]);
+	html_number_cell(s, v[1]);
+	forest_change(&t, d);
+	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
+	    isnan(d->ratio) ? 0 : d->ratio - 1);
+	markup_printf(s, "%s</td>", t.s);
+	write_chart(s, f, d);
+	str_printf(s, "<td data-v=\"%d\">", (int)d->verdict);
+	write_badge(s, d, model_verdict_word(d->verdict));
+	write_delta_notes(s, d);
+	str_add(s, "</td></tr>\n");
+	str_free(&t);
+}
+
+/* Writes the results of one metric, at most 'most'. Returns how many. */
+static size_t
+write_metric(struct str *s, const struct page *p, const char *name, size_t at,
+    size_t most)
+{
+	const struct model *m = p->m;
+	const struct delta **v = mem_array(m->ndeltas + 1, sizeof *v);
+	struct str title = {0};
+	struct forest f;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->ndeltas && n < most; i++)
+		if (strcmp(m->deltas[i].metric, name) == 0)
+			v[n++] = &m->deltas[i];
+	f = forest_new(v, n, name);
+
+	figure_label(&title, name);
+	markup_printf(s,
+	    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">%s</th><td></td>"
+	    "<td></td><td></td>",
+	    title.s);
+	write_scale(s, &f);
+	str_add(s, "<td></td></tr>\n");
+	for (size_t i = 0; i < n; i++)
+		write_delta_row(s, p, &f, v[i], at);
+	str_add(s, "</tbody>\n");
+	str_free(&title);
+	free(v);
+	return n;
+}
+
+static void
+write_all_changes(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	size_t n, left = ROWS;
+	const char **metrics = model_compared(m, &n);
+
+	if (m->ndeltas) {
+		begin_filters(s, metrics, n);
+		str_printf(s,
+		    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		    "aria-label=\"All results\">\n<table id=\"rows\">\n"
+		    "<caption>The medians of the baseline, and these changed "
+		    "by the estimate; the change with its 95%% interval. "
+		    "Changes within the shaded margin do not count");
+		if (m->ndeltas > ROWS)
+			str_printf(s, "; the first %d of %zu results", ROWS,
+			    m->ndeltas);
+		str_add(s,
+		    ".</caption>\n<thead><tr><th scope=\"col\">case</th>"
+		    "<th scope=\"col\" class=\"n\">baseline</th>"
+		    "<th scope=\"col\" class=\"n\">contender</th>"
+		    "<th scope=\"col\" class=\"n\">change</th>"
+		    "<td class=\"chart\"></td>"
+		    "<th scope=\"col\">result</th></tr></thead>\n");
+		for (size_t i = 0; i < n && left; i++)
+			left -= write_metric(s, p, metrics[i], i, left);
+		str_add(s, "</table>\n</div>\n");
+		html_browse_end(s);
+	}
+	free(metrics);
+}
+
+/* --- The first table of the page: a row for each case that changed, or likely
+ * changed, as the text report of vkb-compare has it. */
+
+/* The columns behind the change of the first metric, if cases have them. */
+enum { P50, P99, WORK, COLUMNS };
+static const struct {
+	const char *metric, *title, *class;
+} columns[COLUMNS] = {[P50] = {"p50_latency_ms", "p50", "wide"},
+    [P99] = {"p99_latency_ms", "p99", "wide"},
+    [WORK] = {"instructions_per_req", "work (exact)", "work"}};
+
+struct changed { /* a case of a pair of subjects */
+	const struct kase *kase;
+	const struct delta *first; /* of the primary metric */
+	const struct delta *worst; /* that decides its answer */
+	const struct delta *column[COLUMNS];
+};
+
+struct table {
+	struct changed *v;
+	size_t n;
+	bool has[COLUMNS];
+};
+
+static const struct delta *
+find_delta(const struct kase *k, const struct headline *h, const char *metric)
+{
+	for (size_t i = 0; i < k->ndeltas; i++)
+		if (headline_has(h, k->deltas[i]) && k->deltas[i]->gate &&
+		    strcmp(k->deltas[i]->metric, metric) == 0)
+			return k->deltas[i];
+	return NULL;
+}
+
+/* Collects the results of a case. Returns false if it did not change. */
+static bool
+collect_case(struct changed *c, const struct kase *k, const struct headline *h)
+{
+	*c = (struct changed){.kase = k};
+	for (size_t i = 0; i < k->ndeltas; i++) {
+		const struct delta *d = k->deltas[i];
+
+		if (!headline_has(h, d) || !d->gate)
+			continue;
+		if (!c->worst || json_get(d->rec, "answer"))
+			c->worst = d;
+		if (json_get_bool(d->rec, "primary", false))
+			c->first = d;
+	}
+	if (!c->worst ||
+	    (!c->worst->waived && c->worst->verdict > MODEL_LIKELY_DIFFERENT))
+		return false;
+	if (!c->first)
+		c->first = find_delta(k, h, metric_primary(k->config));
+	if (!c->first)
+		c->first = c->worst;
+	for (size_t i = 0; i < COLUMNS; i++) {
+		c->column[i] = find_delta(k, h, columns[i].metric);
+		if (c->column[i] == c->first)
+			c->column[i] = NULL;
+	}
+	return true;
+}
+
+/* Orders cases as vkb-compare does: what needs attention first. */
+static int
+compare_cases(const void *a, const void *b)
+{
+	const struct delta *x = ((const struct changed *)a)->worst;
+	const struct delta *y = ((const struct changed *)b)->worst;
+	enum model_verdict v = x->waived ? MODEL_DIFFERENT : x->verdict;
+	enum model_verdict w = y->waived ? MODEL_DIFFERENT : y->verdict;
+	double p = fabs(log(x->ratio)), q = fabs(log(y->ratio));
+
+	if (v != w)
+		return v < w ? -1 : 1;
+	p = isnan(p) ? 0 : p;
+	q = isnan(q) ? 0 : q;
+	if (p < q || p > q)
+		return p > q ? -1 : 1;
+	return ((const struct changed *)a)->kase->place <
+		((const struct changed *)b)->kase->place
+	    ? -1
+	    : 1;
+}
+
+static struct table
+collect_cases(const struct model *m, const struct headline *h)
+{
+	struct table t = {.v = mem_array(m->ncases + 1, sizeof *t.v)};
+
+	for (size_t i = 0; i < m->ncases; i++) {
+		if (!collect_case(&t.v[t.n], m->order[i], h))
+			continue;
+		for (size_t k = 0; k < COLUMNS; k++)
+			t.has[k] |= t.v[t.n].column[k] != NULL;
+		t.n++;
+	}
+	if (t.n)
+		qsort(t.v, t.n, sizeof *t.v, compare_cases);
+	return t;
+}
+
+/* Writes a change as the text report of vkb-compare does. */
+static void
+write_change(struct str *s, const struct delta *d, bool words)
+{
+	struct changetext text = model_changetext(d);
+
+	changetext_cell(s, &text, model_verdict(d),
+	    json_get_bool(d->rec, "noise", false), words);
+}
+
+/* Adds an attribute: how probable it is that the value truly changed. */
+static void
+write_chance(struct str *s, const struct delta *d)
+{
+	double p = json_get_num(d->rec, "probability", 0);
+	struct str chance = {0};
+
+	if (!(p > 0))
+		return;
+	changetext_chance(&chance, p);
+	markup_printf(s, " title=\"chance of a change: %s\"", chance.s);
+	str_free(&chance);
+}
+
+static void
+write_column(struct str *s, const struct changed *c, size_t which)
+{
+	const struct delta *d = c->column[which];
+	const char *functions = d ? json_get_str(d->rec, "functions") : NULL;
+	struct str t = {0};
+
+	if (d) {
+		write_change(&t, d, false);
+		if (functions) { /* the first of them */
+			str_add(&t, ", ");
+			str_addn(&t, functions, strcspn(functions, ","));
+		}
+	}
+	str_printf(s, "<td class=\"n %s %s\" data-v=\"%.9g\"",
+	    columns[which].class,
+	    d && d->gate ? model_verdict_name(d->verdict) : "",
+	    d && !isnan(d->ratio) ? d->ratio : 1);
+	if (d)
+		write_chance(s, d);
+	str_addc(s, '>');
+	html_text(s, t.len ? t.s : "");
+	str_add(s, "</td>");
+	str_free(&t);
+}
+
+static void
+write_values(struct str *s, const struct delta *d)
+{
+	struct changetext text = model_changetext(d);
+	double v[2];
+
+	changetext_values(&text, v);
+	str_printf(
+	    s, "<td class=\"n wide\" data-v=\"%.9g\">", isnan(v[1]) ? 0 : v[1]);
+	if (!json_get_bool(d->rec, "common", false)) {
+		html_number(s, v[0]);
+		str_add(s, " &rarr; ");
+		html_number(s, v[1]);
+	}
+	str_add(s, "</td>");
+}
+
+/* Has the row of the case this result in a column? */
+static bool
+is_in_column(
+    const struct table *t, const struct changed *c, const struct delta *d)
+{
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (t->has[i] && c->column[i] == d)
+			return true;
+	return d == c->first;
+}
+
+/* Writes "also CPU per request +11.2% worse": changes without a column. */
+static void
+write_others(struct str *s, const struct table *t, const struct headline *h,
+    const struct changed *c)
+{
+	struct str text = {0};
+
+	for (size_t i = 0; i < c->kase->ndeltas; i++) {
+		const struct delta *d = c->kase->deltas[i];
+
+		if (!headline_has(h, d) || !d->gate || is_in_column(t, c, d) ||
+		    (!d->waived && d != c->worst &&
+			d->verdict > MODEL_LIKELY_DIFFERENT))
+			continue;
+		str_add(&text, text.len ? "; " : "also ");
+		metric_write_label(&text, d->metric);
+		str_addc(&text, ' ');
+		write_change(&text, d, false);
+		str_printf(&text, " %s",
+		    d->waived ? "waived" : model_verdict_word(d->verdict));
+	}
+	if (text.len)
+		markup_printf(s, "<br><span class=\"quiet\">%s</span>", text.s);
+	str_free(&text);
+}
+
+static void
+write_changed_row(struct str *s, const struct table *t,
+    const struct headline *h, const struct forest *f, const struct changed *c)
+{
+	const char *answer = json_get_str(c->worst->rec, "answer");
+	struct str change = {0};
+
+	str_add(s, "<tr><th scope=\"row\">");
+	write_case_link(s, c->kase);
+	str_add(s, "</th>");
+	write_values(s, c->first);
+	write_change(&change, c->first, true);
+	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\"",
+	    model_verdict_name(c->first->verdict),
+	    isnan(c->first->ratio) ? 0 : c->first->ratio - 1);
+	write_chance(s, c->first);
+	str_addc(s, '>');
+	html_text(s, change.s);
+	str_add(s, "</td>");
+	write_chart(s, f, c->first);
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (t->has[i])
+			write_column(s, c, i);
+	str_printf(s, "<td data-v=\"%d\">", (int)c->worst->verdict);
+	write_badge(s, c->worst,
+	    answer ? answer : model_verdict_word(c->worst->verdict));
+	write_others(s, t, h, c);
+	str_add(s, "</td></tr>\n");
+	str_free(&change);
+}
+
+static void
+write_changed_head(struct str *s, const struct table *t)
+{
+	str_add(s,
+	    "<thead><tr><th scope=\"col\">case</th><th scope=\"col\" "
+	    "class=\"n wide\">baseline &rarr; contender</th><th scope=\"col\" "
+	    "class=\"n\">change</th><td class=\"chart\"></td>");
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (t->has[i])
+			str_printf(s,
+			    "<th scope=\"col\" class=\"n %s\">%s</th>",
+			    columns[i].class, columns[i].title);
+	str_add(s, "<th scope=\"col\">answer</th></tr></thead>\n");
+}
+
+/* Writes the cases that are judged by this metric first, if there are some. */
+static void
+write_changed_metric(struct str *s, const struct table *t,
+    const struct headline *h, const char *metric)
+{
+	const struct delta **v = mem_array(t->n + 1, sizeof *v);
+	struct str title = {0};
+	struct forest f;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->v[i].first->metric, metric) == 0)
+			v[n++] = t->v[i].first;
+	f = forest_new(v, n, metric);
+	if (n) {
+		figure_label(&title, metric);
+		markup_printf(s,
+		    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">%s"
+		    "</th><td class=\"wide\"></td><td></td>",
+		    title.s);
+		write_scale(s, &f);
+		for (size_t k = 0; k < COLUMNS; k++)
+			if (t->has[k])
+				str_printf(s, "<td class=\"%s\"></td>",
+				    columns[k].class);
+		str_add(s, "<td></td></tr>\n");
+	}
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->v[i].first->metric, metric) == 0)
+			write_changed_row(s, t, h, &f, &t->v[i]);
+	str_add(s, n ? "</tbody>\n" : "");
+	str_free(&title);
+	free(v);
+}
+
+/* The cases of a comparison that changed. */
+static void
+write_changed(struct str *s, const struct page *p, const struct headline *h)
+{
+	struct table t = collect_cases(p->m, h);
+	size_t n;
+	const char **metrics = model_compared(p->m, &n);
+
+	if (t.n) {
+		html_browse(s, PAGE, NULL, NULL, 0);
+		markup_printf(s,
+		    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+		    "aria-label=\"Cases that changed: %s against %s\">\n"
+		    "<table class=\"changed\">\n",
+		    h->contender->name, h->base->name);
+		write_changed_head(s, &t);
+		for (size_t i = 0; i < n; i++)
+			write_changed_metric(s, &t, h, metrics[i]);
+		str_add(s,
+		    "</table>\n</div>\n<p class=\"quiet\">=: no change, "
+		    "~: undecided</p>\n");
+		html_browse_end(s);
+	}
+	free(metrics);
+	free(t.v);
+}
+
+/* --- The top of the page: the result of each comparison, and the cases that
+ * changed. */
+
+enum { FACTS = 5 }; /* that are shown at first */
+
+static void
+write_facts(struct str *s, const struct sentences *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (i == FACTS && l->n > FACTS + 1)
+			str_printf(s,
+			    "</ul>\n<details><summary>%zu more notes"
+			    "</summary>\n<ul>\n",
+			    l->n - FACTS);
+		else if (!i)
+			str_add(s, "<ul>\n");
+		markup_printf(s, "<li>%s</li>\n", l->v[i]);
+	}
+	str_add(s, l->n ? "</ul>\n" : "");
+	str_add(s, l->n > FACTS + 1 ? "</details>\n" : "");
+}
+
+/* Writes what was compared, unless the title of the page says the same. */
+static void
+write_subjects(struct str *s, const struct page *p, const struct headline *h)
+{
+	struct str t = {0};
+
+	write_subject(&t, p, h->contender);
+	str_add(&t, " against ");
+	write_subject(&t, p, h->base);
+	if (p->title || p->m->npairs > 1 || strchr(t.s, '<'))
+		str_printf(s, "<p class=\"quiet\">%s</p>\n", t.s);
+	str_free(&t);
+}
+
+static void
+write_card(struct str *s, size_t n, const char *what, const char *end)
+{
+	if (n)
+		markup_printf(
+		    s, "<div><dt>%s%s</dt><dd>%zu</dd></div>\n", what, end, n);
+}
+
+/* Writes how many cases there are, and results of each verdict. */
+static void
+write_cards(struct str *s, const struct model *m, const struct headline *h)
+{
+	if (!m->ncases)
+		return;
+	str_add(s, "<dl class=\"cards\">\n");
+	write_card(s, m->ncases, "case", num_plural((double)m->ncases));
+	if (!h->contender)
+		write_card(s, m->nsubjects, "subject",
+		    num_plural((double)m->nsubjects));
+	for (size_t v = 0; v < MODEL_VERDICTS; v++)
+		write_card(s, h->count[v],
+		    model_verdict_word((enum model_verdict)v), "");
+	str_add(s, "</dl>\n");
+}
+
+static void
+write_headline(struct str *s, const struct page *p, const struct headline *h)
+{
+	markup_printf(s, "<div class=\"verdict %s\">\n",
+	    h->outcome == MODEL_VERDICTS ? "none"
+					 : model_verdict_name(h->outcome));
+	if (h->caution)
+		html_tag(s, "p", "caution", h->caution);
+	html_tag(s, "p", "lead", h->what);
+	if (h->contender)
+		write_subjects(s, p, h);
+	write_facts(s, &h->facts);
+	write_cards(s, p->m, h);
+	if (h->next)
+		markup_printf(s, "<p>Next: <code>%s</code></p>\n", h->next);
+	str_add(s, "</div>\n");
+}
+
+/* Writes the geometric mean over all cases, for each gate metric. */
+static void
+write_overall(struct str *s, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "overall"));
+
+	for (; j; j = json_next(j)) {
+		struct range ci = model_range(json_get(j, "ci95_runs"));
+		double ratio = json_get_num(j, "ratio", NAN);
+		double n = json_get_num(j, "cases", 0);
+		struct str t = {0};
+
+		if (!metric_guess(json_key(j)).gate || isnan(ratio) || n < 2)
+			continue;
+		str_add(&t, "Overall ");
+		metric_write_label(&t, json_key(j));
+		str_printf(&t, ": %+.1f%%", 100 * (ratio - 1));
+		forest_interval(&t, ci.lo, ci.hi);
+		str_printf(&t, ", geometric mean of %.0f cases.", n);
+		html_tag(s, "li", NULL, t.s);
+		str_free(&t);
+	}
+}
+
+/* Writes how a comparison was judged, folded. */
+static void
+write_method(struct str *s, const struct json *rec)
+{
+	const char *method = json_get_str(rec, "method");
+	struct str overall = {0};
+
+	if (!method || !*method)
+		return;
+	str_add(s, "<details><summary>How this was judged</summary>\n");
+	html_tag(s, "p", "quiet", method);
+	write_overall(&overall, rec);
+	if (overall.len)
+		str_printf(s, "<ul class=\"quiet\">\n%s</ul>\n", overall.s);
+	str_add(s, "</details>\n");
+	str_free(&overall);
+}
+
+static void
+write_verdicts(struct str *s, const struct page *p)
+{
+	const struct model *m = p->m;
+	size_t n;
+	struct headline *h = headlines_new(m, &n);
+	struct str left = {0};
+
+	str_add(s, "<section id=\"verdict\" aria-label=\"Verdict\">\n");
+	for (size_t i = 0; i < n; i++) {
+		write_headline(s, p, &h[i]);
+		if (h[i].contender)
+			write_changed(s, p, &h[i]);
+	}
+	write_results(s, p);
+	if (*m->common)
+		markup_printf(
+		    s, "<p class=\"quiet\">All cases: %s</p>\n", m->common);
+	headline_left_out(&left, m);
+	if (*left.s)
+		html_tag(s, "p", NULL, left.s);
+	for (size_t i = 0; i < m->npairs; i++)
+		write_method(s, m->pairs[i].rec);
+	str_add(s, "</section>\n");
+	str_free(&left);
+	headlines_free(h, n);
+}
+
+extern const char plot_style[], page_style[], page_script[];
+ASSET(plot_style, "src/vkb-report/plot.css");
+ASSET(page_style, "src/vkb-report/page.css");
+ASSET(page_script, "src/vkb-report/page.js");
 
 static void
 format_title(struct str *s, const struct page *p)
@@ -98,13 +1810,13 @@ struct section {
 };
 
 static const struct section sections[] = {
-    {"history", "History", FOLD_NEVER, page_history},
-    {"changes", "All results", FOLD_CHANGED, page_changes},
-    {"cases", "Cases", FOLD_MANY, page_cases},
-    {"scaling", "Scaling", FOLD_MANY, page_scaling},
-    {"profiles", "Profiles", FOLD_MANY, page_profiles},
-    {"failed", "Failed", FOLD_MANY, page_failed},
-    {"environment", "Environment", FOLD_ALWAYS, page_environment},
+    {"history", "History", FOLD_NEVER, write_history},
+    {"changes", "All results", FOLD_CHANGED, write_all_changes},
+    {"cases", "Cases", FOLD_MANY, write_cases},
+    {"scaling", "Scaling", FOLD_MANY, write_scaling},
+    {"profiles", "Profiles", FOLD_MANY, write_profiles},
+    {"failed", "Failed", FOLD_MANY, write_failed},
+    {"environment", "Environment", FOLD_ALWAYS, write_environment},
 };
 
 enum { SECTIONS = sizeof sections / sizeof *sections };
@@ -118,7 +1830,7 @@ is_open(const struct model *m, const struct section *part)
 	    m->ndeltas && m->deltas[0].verdict <= MODEL_LIKELY_DIFFERENT;
 
 	return part->fold == FOLD_NEVER ||
-	    (m->ncases <= PAGE_FEW &&
+	    (m->ncases <= FEW &&
 		(part->fold == FOLD_MANY ||
 		    (part->fold == FOLD_CHANGED && !changed)));
 }
@@ -169,7 +1881,7 @@ page_write(struct str *s, const struct page *p)
 		sections[i].write(&parts[i], p);
 	write_links(s, parts);
 	str_add(s, "</header>\n<main id=\"main\">\n");
-	page_verdict(s, p);
+	write_verdicts(s, p);
 	write_legend(s, p);
 	for (size_t i = 0; i < SECTIONS; i++) {
 		if (parts[i].len)

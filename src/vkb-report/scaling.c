@@ -1,12 +1,10 @@
 #include "scaling.h"
 #include "casename.h"
 #include "caseset.h"
-#include "figure.h"
 #include "json.h"
 #include "mem.h"
 #include "model.h"
 #include "intern.h"
-#include "plot.h"
 #include "str.h"
 
 #include <math.h>
@@ -141,15 +139,6 @@ scaling_free(struct scaling *s)
 	free(s);
 }
 
-static const struct cell *
-find_cell(const struct kase *k, const struct subject *who)
-{
-	for (size_t i = 0; i < k->ncells; i++)
-		if (k->cells[i]->subject == who)
-			return k->cells[i];
-	return NULL;
-}
-
 bool
 scaling_is_by_rate(const struct scaling_group *g)
 {
@@ -160,85 +149,4 @@ bool
 scaling_is_by_size(const struct scaling_group *g)
 {
 	return strcmp(g->key, "data_size") == 0;
-}
-
-/* Returns where a cell is drawn. */
-static double
-get_place(const struct scaling_group *g, size_t i, const struct cell *c,
-    const char *metric)
-{
-	if (!scaling_is_by_rate(g) || strcmp(metric, "rps") == 0)
-		return g->points[i].x;
-	return json_get_num(model_metric(c, "rps"), "median", g->points[i].x);
-}
-
-static void
-fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
-{
-	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
-			const struct json *one =
-			    model_metric(g->points[i].kase->cells[k], metric);
-
-			if (g->points[i].kase->cells[k]->subject->look ==
-			    MODEL_LOOKS)
-				continue;
-			axis_fit(&p->x,
-			    get_place(
-				g, i, g->points[i].kase->cells[k], metric));
-			figure_fit(p, one);
-		}
-}
-
-static void
-draw_subject(struct plot *p, const struct scaling_group *g, const char *metric,
-    const struct subject *who)
-{
-	double *x = mem_array(g->n, sizeof *x), *y = mem_array(g->n, sizeof *y);
-	size_t n = 0, look = who->look;
-	struct str t = {0};
-
-	for (size_t i = 0; i < g->n; i++) {
-		const struct cell *c = find_cell(g->points[i].kase, who);
-		const struct json *one = c ? model_metric(c, metric) : NULL;
-		struct range ci = model_range(json_get(one, "ci95"));
-
-		if (!one)
-			continue;
-		x[n] = get_place(g, i, c, metric);
-		y[n] = json_get_num(one, "median", NAN);
-		plot_whisker(p, x[n++], ci.lo, ci.hi, look);
-	}
-	plot_line(p, x, y, n, look, "line");
-	for (size_t i = 0; i < n; i++) {
-		str_clear(&t);
-		str_printf(
-		    &t, "%s, %s %.12g: %.6g", who->name, g->key, x[i], y[i]);
-		plot_dot(p, x[i], y[i], look, t.s);
-	}
-	str_free(&t);
-	free(x);
-	free(y);
-}
-
-void
-scaling_draw(struct plot *p, const struct model *m,
-    const struct scaling_group *g, const char *metric)
-{
-	double least = g->points[0].x, most = g->points[g->n - 1].x;
-
-	bool latency = scaling_is_by_rate(g) && strcmp(metric, "rps") != 0;
-
-	p->x = AXIS(
-	    least > 0 && most / least >= 8 ? AXIS_LOG : AXIS_LINEAR, g->key);
-	if (latency)
-		p->x.label = "achieved rate, req/s";
-	p->y.scale = latency ? AXIS_LOG : AXIS_LINEAR;
-	axis_fit(&p->y, 0);
-	fit_group(p, g, metric);
-	plot_open(p);
-	for (size_t i = 0; i < m->nsubjects; i++)
-		if (m->ordered[i]->look < MODEL_LOOKS)
-			draw_subject(p, g, metric, m->ordered[i]);
-	plot_close(p);
 }

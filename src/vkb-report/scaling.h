@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct cell;
 struct kase;
 struct model;
-struct plot;
 
 struct scaling_point {
 	double x; /* the number of the case */
@@ -41,8 +39,5 @@ bool scaling_is_by_rate(const struct scaling_group *);
 
 /* Do the cases differ in the size of their values? */
 bool scaling_is_by_size(const struct scaling_group *);
-
-void scaling_draw(struct plot *, const struct model *,
-    const struct scaling_group *, const char *metric);
 
 #endif

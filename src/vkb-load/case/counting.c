@@ -1,4 +1,3 @@
-/* Over 500 lines: a count from its first request to its records. */
 #include "counting.h"
 #include "callgrind.h"
 #include "engines.h"

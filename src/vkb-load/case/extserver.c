@@ -1,4 +1,3 @@
-/* Over 500 lines: one server, from its first answer to its last setting. */
 #include "extserver.h"
 #include "client.h"
 #include "err.h"

@@ -1,4 +1,3 @@
-/* Over 500 lines: all steps of a run are here in order, with what shows it. */
 #include "measure.h"
 #include "clock.h"
 #include "context.h"

@@ -1,6 +1,5 @@
 /*
  * The native load generator behind the interface of engines.h.
- * Over 500 lines: what it refuses, and why, is a third of them.
  */
 #include "clock.h"
 #include "counting.h"

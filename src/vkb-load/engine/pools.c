@@ -1,4 +1,3 @@
-/* Over 500 lines: who may send to which node is decided here alone. */
 #include "pools.h"
 #include "checks.h"
 #include "sendlist.h"

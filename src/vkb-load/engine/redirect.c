@@ -1,4 +1,3 @@
-/* Over 500 lines: one client of a connection, whose callbacks are together. */
 #include "redirect.h"
 #include "checks.h"
 #include "connect.h"
