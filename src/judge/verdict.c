@@ -16,6 +16,31 @@ verdict_name(enum verdict v)
 	return names[v];
 }
 
+enum verdict
+verdict_find(const char *name)
+{
+	enum verdict v = 0;
+
+	while (v < VERDICTS && strcmp(verdict_name(v), name) != 0)
+		v++;
+	return v;
+}
+
+const enum verdict verdict_order[VERDICTS] = {VERDICT_REGRESSION,
+    VERDICT_LIKELY_REGRESSION, VERDICT_IMPROVEMENT, VERDICT_LIKELY_IMPROVEMENT,
+    VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
+    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
+
+size_t
+verdict_rank(enum verdict v)
+{
+	size_t rank = 0;
+
+	while (rank < VERDICTS && verdict_order[rank] != v)
+		rank++;
+	return rank;
+}
+
 bool
 verdict_is_likely(enum verdict v)
 {

@@ -35,6 +35,13 @@ enum verdict {
 
 const char *verdict_name(enum verdict);
 
+/* Returns the verdict of this name, VERDICTS if there is none. */
+enum verdict verdict_find(const char *name);
+
+/* All verdicts: those that need most attention first. */
+extern const enum verdict verdict_order[VERDICTS];
+size_t verdict_rank(enum verdict); /* its place there; VERDICTS is last */
+
 /* Returns "worse", "likely better", "no change", ...: for people. */
 const char *verdict_word(enum verdict);
 

@@ -31,8 +31,8 @@ enum verdict
 report_outcome(const struct comparison *c)
 {
 	for (size_t i = 0; i < VERDICTS; i++)
-		if (c->count[report_verdicts[i]])
-			return report_verdicts[i];
+		if (c->count[verdict_order[i]])
+			return verdict_order[i];
 	return VERDICTS;
 }
 

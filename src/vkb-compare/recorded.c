@@ -52,12 +52,8 @@ read_pair(const struct json *rec, const char *key, double *a, double *b)
 static int
 read_verdict(const char *name, enum verdict *v)
 {
-	for (size_t i = 0; name && i < VERDICTS; i++)
-		if (strcmp(name, verdict_name((enum verdict)i)) == 0) {
-			*v = (enum verdict)i;
-			return 0;
-		}
-	return -1;
+	*v = name ? verdict_find(name) : VERDICTS;
+	return *v < VERDICTS ? 0 : -1;
 }
 
 static char *

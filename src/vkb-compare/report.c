@@ -9,19 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const enum verdict report_verdicts[VERDICTS] = {VERDICT_REGRESSION,
-    VERDICT_LIKELY_REGRESSION, VERDICT_IMPROVEMENT, VERDICT_LIKELY_IMPROVEMENT,
-    VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
-    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
-
 size_t
 report_rank(const struct row *r)
 {
 	enum verdict v = r->waived ? VERDICT_DIFFERENT : r->verdict;
-	size_t rank = 0;
+	size_t rank = verdict_rank(v);
 
-	while (report_verdicts[rank] != v)
-		rank++;
 	if (v == VERDICT_EQUIVALENT && !r->noise)
 		rank++;
 	return rank + (r->gate ? 0 : VERDICTS + 1);
@@ -283,7 +276,7 @@ report_counts(struct str *s, const struct comparison *c)
 	bool any = false;
 
 	for (size_t i = 0; i < VERDICTS; i++) {
-		enum verdict v = report_verdicts[i];
+		enum verdict v = verdict_order[i];
 		bool plural = v < VERDICT_EQUIVALENT && c->count[v] != 1 &&
 		    !str_ends(verdict_name(v), "different");
 

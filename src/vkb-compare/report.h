@@ -67,9 +67,6 @@ enum report_shifts { SHIFTS_NEVER, SHIFTS_BY_OPTION, SHIFTS_ALWAYS };
 #define REPORT_DECLARE(name, shifts) report_write report_##name;
 REPORT_FORMATS(REPORT_DECLARE)
 
-/* All verdicts, what needs most attention first. */
-extern const enum verdict report_verdicts[VERDICTS];
-
 /* Pieces for the writers, which must escape them: names are as in the input. */
 
 /* Does the row make the exit status 1? */

@@ -1204,7 +1204,7 @@ is_shown(const struct figures *f, const struct kase *k, const char *metric)
 	for (size_t i = 0; i < k->ndeltas && !f->metrics; i++)
 		if (strcmp(k->deltas[i]->metric, metric) == 0)
 			return k->deltas[i]->gate ||
-			    k->deltas[i]->verdict <= MODEL_LIKELY_DIFFERENT;
+			    k->deltas[i]->verdict < VERDICT_EQUIVALENT;
 	return false;
 }
 

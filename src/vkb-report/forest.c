@@ -130,7 +130,7 @@ void
 forest_row(struct str *s, const struct forest *f, const struct delta *d,
     double left, double y)
 {
-	const char *name = model_verdict_name(d->verdict);
+	const char *name = verdict_name(d->verdict);
 	double lo = place_ratio(f, isnan(d->lo) ? d->ratio : d->lo);
 	double hi = place_ratio(f, isnan(d->hi) ? d->ratio : d->hi);
 	double at = place_ratio(f, d->ratio), top = y - FOREST_HEIGHT / 2.;
@@ -188,7 +188,7 @@ draw_named_row(
 	forest_row(s, f, d, LEFT, y);
 	str_clear(&t);
 	forest_change(&t, d);
-	str_printf(&t, "  %s", model_verdict_word(d->verdict));
+	str_printf(&t, "  %s", verdict_word(d->verdict));
 	markup_printf(s, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n",
 	    LEFT + FOREST_WIDTH + 14, y + 4, t.s);
 	str_free(&t);

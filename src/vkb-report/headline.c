@@ -30,12 +30,12 @@ add_sentence(struct sentences *l, const char *fmt, ...)
 
 /* --- a comparison: its record has the words of vkb-compare */
 
-/* Returns the verdict that needs most attention, MODEL_VERDICTS if nothing was
+/* Returns the verdict that needs most attention, VERDICTS if nothing was
  * judged. Counts the judged results of each verdict. */
-static enum model_verdict
+static enum verdict
 count_results(const struct headline *h, const struct model *m, size_t *count)
 {
-	enum model_verdict most = MODEL_VERDICTS;
+	enum verdict most = VERDICTS;
 
 	for (size_t i = 0; i < m->ndeltas; i++) {
 		const struct delta *d = &m->deltas[i];
@@ -43,7 +43,8 @@ count_results(const struct headline *h, const struct model *m, size_t *count)
 		if (!headline_has(h, d) || !d->gate || d->waived)
 			continue;
 		count[d->verdict]++;
-		most = d->verdict < most ? d->verdict : most;
+		if (verdict_rank(d->verdict) < verdict_rank(most))
+			most = d->verdict;
 	}
 	return most;
 }
@@ -55,10 +56,11 @@ count_verdicts(const size_t *count)
 {
 	struct str s = {0};
 
-	for (size_t v = 0; v < MODEL_VERDICTS; v++)
-		if (count[v])
+	for (size_t v = 0; v < VERDICTS; v++)
+		if (count[verdict_order[v]])
 			str_printf(&s, "%s%s: %zu result%s", s.len ? "; " : "",
-			    model_verdict_word((enum model_verdict)v), count[v],
+			    verdict_word(verdict_order[v]),
+			    count[verdict_order[v]],
 			    num_plural((double)count[v]));
 	str_add(&s, s.len ? "." : "Nothing was judged.");
 	s.s[0] = (char)toupper((unsigned char)s.s[0]);
@@ -76,7 +78,7 @@ describe_together(struct headline *h, const struct model *m)
 		const char *text = json_get_str(d->rec, "together");
 
 		if (text && *text && headline_has(h, d) &&
-		    d->kase->deltas[0]->verdict <= MODEL_LIKELY_DIFFERENT &&
+		    d->kase->deltas[0]->verdict < VERDICT_EQUIVALENT &&
 		    metric_guess(d->metric).exact && n++ < TOGETHER)
 			add_sentence(&h->facts, "%s.", text);
 	}
@@ -131,7 +133,7 @@ describe_pair(struct headline *h, const struct model *m, const struct pair *p)
 	*h = (struct headline){.base = p->base, .contender = p->contender};
 	h->outcome = count_results(h, m, h->count);
 	if (has_changed_canary(p->rec))
-		h->outcome = MODEL_INSUFFICIENT;
+		h->outcome = VERDICT_INSUFFICIENT;
 	h->caution = take_text(p->rec, "caution");
 	h->what = take_text(p->rec, "summary");
 	if (!h->what)
@@ -174,7 +176,7 @@ describe_history(struct headline *h, const struct model *m)
 	size_t worse = 0, spikes = 0, levels;
 	struct str s = {0};
 
-	*h = (struct headline){.outcome = MODEL_VERDICTS};
+	*h = (struct headline){.outcome = VERDICTS};
 	for (size_t i = 0; i < m->nchanges; i++) {
 		spikes += strcmp(m->changes[i].kind, "spike") == 0;
 		worse += strcmp(m->changes[i].way, "regression") == 0 &&
@@ -189,7 +191,7 @@ describe_history(struct headline *h, const struct model *m)
 			    num_plural((double)spikes));
 		str_addc(&s, '.');
 		h->what = mem_str(s.s);
-		h->outcome = worse ? MODEL_REGRESSION : MODEL_VERDICTS;
+		h->outcome = worse ? VERDICT_REGRESSION : VERDICTS;
 		str_clear(&s);
 	} else
 		h->what = mem_str("Nothing was compared.");

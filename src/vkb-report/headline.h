@@ -19,9 +19,9 @@ struct sentences {
 
 struct headline {
 	const struct subject *base, *contender; /* NULL: nothing was compared */
-	enum model_verdict outcome;   /* MODEL_VERDICTS: nothing was judged */
-	size_t count[MODEL_VERDICTS]; /* judged results of each verdict */
-	char *caution;                /* what limits all results, or NULL */
+	enum verdict outcome;   /* VERDICTS: nothing was judged */
+	size_t count[VERDICTS]; /* judged results of each verdict */
+	char *caution;          /* what limits all results, or NULL */
 	char *what; /* "Worse: SET (certain); no change: 8 cases." */
 	char *next; /* a command that says more, or NULL */
 	struct sentences facts;

@@ -45,7 +45,8 @@ compare_by_weight(const struct delta *x, const struct delta *y)
 	if (p != q)
 		return p ? -1 : 1;
 	if (x->verdict != y->verdict)
-		return x->verdict < y->verdict ? -1 : 1;
+		return verdict_rank(x->verdict) < verdict_rank(y->verdict) ? -1
+									   : 1;
 	return a > b ? -1 : a < b;
 }
 
@@ -388,36 +389,12 @@ fill_gaps(struct model *m)
 
 #define SPILL (64 * 1048576) /* bytes of values kept in memory */
 
-static const enum verdict verdicts[MODEL_VERDICTS] = {VERDICT_REGRESSION,
-    VERDICT_LIKELY_REGRESSION, VERDICT_IMPROVEMENT, VERDICT_LIKELY_IMPROVEMENT,
-    VERDICT_DIFFERENT, VERDICT_LIKELY_DIFFERENT, VERDICT_INCONCLUSIVE,
-    VERDICT_INSUFFICIENT, VERDICT_EQUIVALENT};
-
-const char *
-model_verdict_name(enum model_verdict v)
-{
-	return verdict_name(verdicts[v]);
-}
-
-enum verdict
-model_verdict(const struct delta *d)
-{
-	return verdicts[d->verdict];
-}
-
-const char *
-model_verdict_word(enum model_verdict v)
-{
-	return verdict_word(verdicts[v]);
-}
-
-static enum model_verdict
+static enum verdict
 parse_verdict(const char *s)
 {
-	for (size_t i = 0; s && i < MODEL_VERDICTS; i++)
-		if (strcmp(verdict_name(verdicts[i]), s) == 0)
-			return (enum model_verdict)i;
-	return MODEL_INCONCLUSIVE;
+	enum verdict v = s ? verdict_find(s) : VERDICTS;
+
+	return v < VERDICTS ? v : VERDICT_INCONCLUSIVE;
 }
 
 /* --- interned subjects, cases and cells */

@@ -18,22 +18,6 @@ struct intern;
 enum { MODEL_LOOKS = 6 };
 enum { MODEL_SERIES = 24 }; /* runs of a cell whose series are kept */
 
-enum model_verdict {
-	MODEL_REGRESSION,
-	MODEL_LIKELY_REGRESSION,
-	MODEL_IMPROVEMENT,
-	MODEL_LIKELY_IMPROVEMENT,
-	MODEL_DIFFERENT,
-	MODEL_LIKELY_DIFFERENT,
-	MODEL_INCONCLUSIVE,
-	MODEL_INSUFFICIENT,
-	MODEL_EQUIVALENT,
-	MODEL_VERDICTS
-};
-
-const char *model_verdict_name(enum model_verdict);
-const char *model_verdict_word(enum model_verdict); /* see verdict_word */
-
 struct subject {
 	struct json *json;
 	char *name;       /* unique */
@@ -67,7 +51,7 @@ struct delta {
 	struct kase *kase;
 	struct subject *base, *contender;
 	const char *metric;
-	enum model_verdict verdict;
+	enum verdict verdict;
 	bool gate, waived;
 	double ratio, lo, hi; /* NAN: absent */
 };
@@ -142,8 +126,6 @@ struct range {
 
 /* Returns an interval of two numbers such as "ci95". */
 struct range model_range(const struct json *pair);
-
-enum verdict model_verdict(const struct delta *);
 
 /* Returns what changetext.h needs of a delta; it borrows the name. */
 struct changetext model_changetext(const struct delta *);

@@ -427,7 +427,7 @@ write_case(struct str *s, const struct page *p, const struct kase *k)
 		str_addc(s, ' ');
 		if (k->ndeltas)
 			write_badge(s, k->deltas[0],
-			    model_verdict_word(k->deltas[0]->verdict));
+			    verdict_word(k->deltas[0]->verdict));
 		str_add(s, "</summary>\n");
 	}
 	if (figures.len)
@@ -1071,7 +1071,7 @@ static void
 write_badge(struct str *s, const struct delta *d, const char *answer)
 {
 	markup_printf(s, "<span class=\"badge %s\">%s</span>",
-	    d->waived ? "waived" : model_verdict_name(d->verdict), answer);
+	    d->waived ? "waived" : verdict_name(d->verdict), answer);
 }
 
 static void
@@ -1134,17 +1134,17 @@ static const char *
 describe_kind(const struct delta *d)
 {
 	switch (d->verdict) {
-	case MODEL_REGRESSION:
-	case MODEL_LIKELY_REGRESSION:
+	case VERDICT_REGRESSION:
+	case VERDICT_LIKELY_REGRESSION:
 		return "changed worse";
-	case MODEL_IMPROVEMENT:
-	case MODEL_LIKELY_IMPROVEMENT:
+	case VERDICT_IMPROVEMENT:
+	case VERDICT_LIKELY_IMPROVEMENT:
 		return "changed better";
-	case MODEL_DIFFERENT:
-	case MODEL_LIKELY_DIFFERENT:
+	case VERDICT_DIFFERENT:
+	case VERDICT_LIKELY_DIFFERENT:
 		return "changed";
-	case MODEL_INCONCLUSIVE:
-	case MODEL_INSUFFICIENT:
+	case VERDICT_INCONCLUSIVE:
+	case VERDICT_INSUFFICIENT:
 		return "undecided";
 	default:
 		return "same";
@@ -1210,8 +1210,8 @@ write_delta_row(struct str *s, const struct page *p, const struct forest *f,
 	    isnan(d->ratio) ? 0 : d->ratio - 1);
 	markup_printf(s, "%s</td>", t.s);
 	write_chart(s, f, d);
-	str_printf(s, "<td data-v=\"%d\">", (int)d->verdict);
-	write_badge(s, d, model_verdict_word(d->verdict));
+	str_printf(s, "<td data-v=\"%d\">", (int)verdict_rank(d->verdict));
+	write_badge(s, d, verdict_word(d->verdict));
 	write_delta_notes(s, d);
 	str_add(s, "</td></tr>\n");
 	str_free(&t);
@@ -1331,7 +1331,7 @@ collect_case(struct changed *c, const struct kase *k, const struct headline *h)
 			c->first = d;
 	}
 	if (!c->worst ||
-	    (!c->worst->waived && c->worst->verdict > MODEL_LIKELY_DIFFERENT))
+	    (!c->worst->waived && c->worst->verdict >= VERDICT_EQUIVALENT))
 		return false;
 	if (!c->first)
 		c->first = find_delta(k, h, metric_primary(k->config));
@@ -1351,12 +1351,12 @@ compare_cases(const void *a, const void *b)
 {
 	const struct delta *x = ((const struct changed *)a)->worst;
 	const struct delta *y = ((const struct changed *)b)->worst;
-	enum model_verdict v = x->waived ? MODEL_DIFFERENT : x->verdict;
-	enum model_verdict w = y->waived ? MODEL_DIFFERENT : y->verdict;
+	enum verdict v = x->waived ? VERDICT_DIFFERENT : x->verdict;
+	enum verdict w = y->waived ? VERDICT_DIFFERENT : y->verdict;
 	double p = fabs(log(x->ratio)), q = fabs(log(y->ratio));
 
 	if (v != w)
-		return v < w ? -1 : 1;
+		return verdict_rank(v) < verdict_rank(w) ? -1 : 1;
 	p = isnan(p) ? 0 : p;
 	q = isnan(q) ? 0 : q;
 	if (p < q || p > q)
@@ -1390,8 +1390,8 @@ write_change(struct str *s, const struct delta *d, bool words)
 {
 	struct changetext text = model_changetext(d);
 
-	changetext_cell(s, &text, model_verdict(d),
-	    json_get_bool(d->rec, "noise", false), words);
+	changetext_cell(
+	    s, &text, d->verdict, json_get_bool(d->rec, "noise", false), words);
 }
 
 /* Adds an attribute: how probable it is that the value truly changed. */
@@ -1423,8 +1423,7 @@ write_column(struct str *s, const struct changed *c, size_t which)
 		}
 	}
 	str_printf(s, "<td class=\"n %s %s\" data-v=\"%.9g\"",
-	    columns[which].class,
-	    d && d->gate ? model_verdict_name(d->verdict) : "",
+	    columns[which].class, d && d->gate ? verdict_name(d->verdict) : "",
 	    d && !isnan(d->ratio) ? d->ratio : 1);
 	if (d)
 		write_chance(s, d);
@@ -1474,14 +1473,14 @@ write_others(struct str *s, const struct table *t, const struct headline *h,
 
 		if (!headline_has(h, d) || !d->gate || is_in_column(t, c, d) ||
 		    (!d->waived && d != c->worst &&
-			d->verdict > MODEL_LIKELY_DIFFERENT))
+			d->verdict >= VERDICT_EQUIVALENT))
 			continue;
 		str_add(&text, text.len ? "; " : "also ");
 		metric_write_label(&text, d->metric);
 		str_addc(&text, ' ');
 		write_change(&text, d, false);
 		str_printf(&text, " %s",
-		    d->waived ? "waived" : model_verdict_word(d->verdict));
+		    d->waived ? "waived" : verdict_word(d->verdict));
 	}
 	if (text.len)
 		markup_printf(s, "<br><span class=\"quiet\">%s</span>", text.s);
@@ -1501,7 +1500,7 @@ write_changed_row(struct str *s, const struct table *t,
 	write_values(s, c->first);
 	write_change(&change, c->first, true);
 	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\"",
-	    model_verdict_name(c->first->verdict),
+	    verdict_name(c->first->verdict),
 	    isnan(c->first->ratio) ? 0 : c->first->ratio - 1);
 	write_chance(s, c->first);
 	str_addc(s, '>');
@@ -1511,9 +1510,10 @@ write_changed_row(struct str *s, const struct table *t,
 	for (size_t i = 0; i < COLUMNS; i++)
 		if (t->has[i])
 			write_column(s, c, i);
-	str_printf(s, "<td data-v=\"%d\">", (int)c->worst->verdict);
-	write_badge(s, c->worst,
-	    answer ? answer : model_verdict_word(c->worst->verdict));
+	str_printf(
+	    s, "<td data-v=\"%d\">", (int)verdict_rank(c->worst->verdict));
+	write_badge(
+	    s, c->worst, answer ? answer : verdict_word(c->worst->verdict));
 	write_others(s, t, h, c);
 	str_add(s, "</td></tr>\n");
 	str_free(&change);
@@ -1651,9 +1651,9 @@ write_cards(struct str *s, const struct model *m, const struct headline *h)
 	if (!h->contender)
 		write_card(s, m->nsubjects, "subject",
 		    num_plural((double)m->nsubjects));
-	for (size_t v = 0; v < MODEL_VERDICTS; v++)
-		write_card(s, h->count[v],
-		    model_verdict_word((enum model_verdict)v), "");
+	for (size_t v = 0; v < VERDICTS; v++)
+		write_card(s, h->count[verdict_order[v]],
+		    verdict_word(verdict_order[v]), "");
 	str_add(s, "</dl>\n");
 }
 
@@ -1661,8 +1661,7 @@ static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
 	markup_printf(s, "<div class=\"verdict %s\">\n",
-	    h->outcome == MODEL_VERDICTS ? "none"
-					 : model_verdict_name(h->outcome));
+	    h->outcome == VERDICTS ? "none" : verdict_name(h->outcome));
 	if (h->caution)
 		html_tag(s, "p", "caution", h->caution);
 	html_tag(s, "p", "lead", h->what);
@@ -1826,8 +1825,7 @@ enum { SECTIONS = sizeof sections / sizeof *sections };
 static bool
 is_open(const struct model *m, const struct section *part)
 {
-	bool changed =
-	    m->ndeltas && m->deltas[0].verdict <= MODEL_LIKELY_DIFFERENT;
+	bool changed = m->ndeltas && m->deltas[0].verdict < VERDICT_EQUIVALENT;
 
 	return part->fold == FOLD_NEVER ||
 	    (m->ncases <= FEW &&

@@ -114,8 +114,7 @@ add_subjects(struct table *t, const struct kase *k, const char *metric)
 
 			changetext_values(&text, value);
 			forest_change(&change, d);
-			str_printf(
-			    &change, " %s", model_verdict_word(d->verdict));
+			str_printf(&change, " %s", verdict_word(d->verdict));
 		}
 		add_row(t, i ? "" : k->name, k->cells[i]->subject->name, metric,
 		    value[1], &bars, &change);
