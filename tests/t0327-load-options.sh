@@ -63,6 +63,14 @@ base='"commands":["SET"],"duration":1,"slo":"p99<=1ms"'
 same arrivals '"poisson"' --set arrivals=poisson
 base='"mix":"GET 9 SET 1"'
 same mix_order '"turn"' --set mix_order=turn
+echo '[{"mix":"SET 1","mix_order":"turn"},{"keys":"zipf:1","commands":["GET"]}]' >replaced.json
+test_same 'turn GET 1 turn GET 1' "$(vkb-load --plan --set mix_order=turn --set 'mix=GET 1' replaced.json |
+  jq -r '.config | .mix_order, .mix' | paste -sd ' ')" 'the order of a mix is that of the options, in any order of them'
+test_same 'null null' "$(vkb-load --plan --set 'mix=GET 1' replaced.json |
+  jq .config.mix_order | paste -sd ' ')" 'a mix does not get the order of the mix that it replaces'
+test_same 'null true' "$(vkb-load --plan --set sequential=true replaced.json |
+  jq '.config | select(.command == "GET") | .keys, .sequential' | paste -sd ' ')" \
+  'a value replaces the one that excludes it, in either direction'
 base='"commands":["SET"],"tls_mode":true'
 same tls_ciphers '"ECDHE-RSA-AES256-GCM-SHA384"' --set tls_ciphers=ECDHE-RSA-AES256-GCM-SHA384
 same tls_ciphersuites '"TLS_AES_128_GCM_SHA256"' --set tls_ciphersuites=TLS_AES_128_GCM_SHA256

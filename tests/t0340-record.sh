@@ -391,7 +391,7 @@ refused() {
   test_match "$refused_pattern" .err "refused: $*: the error has the reason"
 }
 printf '%s\n' '[{"commands":["SET"],"requests":[10],"keyspacelen":[9],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]' >set.json
-refused "'replay_speed' needs 'replay'" --set replay_speed=2 --plan set.json
+refused "'replay_speed' needs a 'replay'" --set replay_speed=2 --plan set.json
 test_same REPLAY-P1-c1-live-x2 "$(vkb-load --replay live --set replay_speed=2 --plan \
   set.json | jq -r .id)" '--replay replaces the commands of a configuration'
 refused "excludes '--rate'" --replay live --rate 5

@@ -1,10 +1,7 @@
 /* Over 500 lines: the checks of one configuration, which read from top to
  * bottom. */
 #include "config.h"
-#include "configconn.h"
 #include "configfit.h"
-#include "configplain.h"
-#include "configreplay.h"
 #include "configwalk.h"
 #include "cpulist.h"
 #include "err.h"
@@ -49,7 +46,7 @@ check_setting(
 	if (!ownsettings_is_name(name))
 		configwalk_problem(
 		    w, "'%s' is not the name of a server setting", name);
-	if (k->rule != CONFIG_SETTINGS_SETS)
+	if (k->rule != CONFIG_SETTINGS_SET)
 		return;
 	if (redact_is_secret(name))
 		configwalk_problem(w,
@@ -65,16 +62,17 @@ check_setting(
 
 /* Checks the members of a value that fits its rule. */
 static void
-check_members(struct configwalk *w, const struct config_key *k, struct json *v)
+check_members(struct configwalk *w, const char *section,
+    const struct config_key *k, struct json *v)
 {
 	bool fits;
 	size_t len;
 
-	if (k->rule == CONFIG_OBJECT || k->rule == CONFIG_OBJECTS) {
+	if (k->rule == CONFIG_OBJECT) {
 		check_object(w, k->inner, v);
 		return;
 	}
-	if (k->rule != CONFIG_SETTINGS && k->rule != CONFIG_SETTINGS_SETS &&
+	if (k->rule != CONFIG_SETTINGS && k->rule != CONFIG_SETTINGS_SET &&
 	    k->rule != CONFIG_SUFFIXES)
 		return;
 	if (json_type(v) != JSON_OBJECT)
@@ -88,45 +86,41 @@ check_members(struct configwalk *w, const struct config_key *k, struct json *v)
 		if (fits || json_str(m))
 			continue;
 		len = configwalk_key(w, json_key(m));
-		configfit_report(w, k, m);
+		configfit_report(w, section, k, m);
 		configwalk_leave(w, len);
 	}
 }
 
 static void
-check_list(struct configwalk *w, const struct config_key *k, struct json *v)
+check_list(struct configwalk *w, const char *section,
+    const struct config_key *k, struct json *v)
 {
 	size_t i = 0, len;
 
 	if (!json_len(v) && k->min >= 0)
-		configfit_report(w, k, v);
+		configfit_report(w, section, k, v);
 	for (struct json *m = json_first(v); m; m = json_next(m)) {
 		len = configwalk_index(w, i++);
 		if (configfit_matches(w, k, m))
-			check_members(w, k, m);
+			check_members(w, section, k, m);
 		else
-			configfit_report(w, k, m);
+			configfit_report(w, section, k, m);
 		configwalk_leave(w, len);
 	}
 }
 
 static void
-check_value(struct configwalk *w, const struct config_key *k, struct json *v)
+check_value(struct configwalk *w, const char *section,
+    const struct config_key *k, struct json *v)
 {
-	bool must = k->rule == CONFIG_TEXTS || k->rule == CONFIG_WHOLES ||
-	    k->rule == CONFIG_CPUSETS || k->rule == CONFIG_SETTINGS_SETS ||
-	    k->rule == CONFIG_OBJECTS;
-	bool may = k->rule == CONFIG_MODES || k->rule == CONFIG_AXIS ||
-	    k->rule == CONFIG_RATES || k->rule == CONFIG_KEYSPECS ||
-	    k->rule == CONFIG_VALUESPECS || k->rule == CONFIG_TTLS ||
-	    k->rule == CONFIG_MIXES;
+	enum config_list list = config_listing(k, section);
 
-	if (json_type(v) == JSON_ARRAY && (must || may))
-		check_list(w, k, v);
-	else if (must || !configfit_matches(w, k, v))
-		configfit_report(w, k, v);
+	if (json_type(v) == JSON_ARRAY && list != CONFIG_SINGLE)
+		check_list(w, section, k, v);
+	else if (list == CONFIG_LIST || !configfit_matches(w, k, v))
+		configfit_report(w, section, k, v);
 	else
-		check_members(w, k, v);
+		check_members(w, section, k, v);
 }
 
 static void
@@ -137,7 +131,7 @@ report_unknown_key(struct configwalk *w, const char *section, const char *key)
 	char hint[160] = "";
 
 	for (const struct config_key *k = config_keys; k->name; k++)
-		if (strcmp(k->section, section) == 0 && n < 127)
+		if (str_has_part(k->where, section, ' ') && n < 127)
 			names[n++] = k->name;
 	names[n] = NULL;
 	near = str_nearest(key, names);
@@ -218,6 +212,48 @@ is_list_of_objects(const struct json *v)
 	    json_type(json_first(v)) == JSON_OBJECT;
 }
 
+static bool
+is_row_given(
+    const struct config_key *k, const char *section, const struct json *obj)
+{
+	return str_has_part(k->where, section, ' ') &&
+	    config_is_given(obj, k->name);
+}
+
+/* May both keys be there, since only cases of 'commands' are made of both? */
+static bool
+is_for_commands(
+    const struct config_key *k, const char *section, const struct json *obj)
+{
+	return strcmp(k->name, "requests") == 0 &&
+	    (strcmp(section, "config") != 0 || json_get(obj, "test_groups") ||
+		json_get(obj, "scenarios"));
+}
+
+/* Reports keys that exclude each other, and those that lack what they need. */
+static void
+check_relations(
+    struct configwalk *w, const char *section, const struct json *obj)
+{
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		if (!is_row_given(k, section, obj))
+			continue;
+		for (const struct config_key *o = config_keys; o->name; o++)
+			if (config_excludes(k, o) &&
+			    is_row_given(o, section, obj) &&
+			    !is_for_commands(k, section, obj))
+				configwalk_problem(w,
+				    "Cannot specify both '%s' and '%s'",
+				    k->name, o->name);
+		if (k->needs && !config_is_given(obj, k->needs))
+			configwalk_problem(w, "'%s' needs a '%s'%s", k->name,
+			    k->needs,
+			    config_find(section, k->needs)->rule == CONFIG_BOOL
+				? " of true"
+				: "");
+	}
+}
+
 /* Checks the keys of an object, except "any". Null counts as absent where
  * Python's files have it. */
 static void
@@ -246,18 +282,18 @@ check_object(struct configwalk *w, const char *section, struct json *obj)
 		    (strcmp(name, "requests") == 0 ||
 			strcmp(name, "duration") == 0))
 			json_del(obj, name);
-		else if ((k->rule == CONFIG_MIX || k->rule == CONFIG_MIXES) &&
-		    is_list_of_objects(m))
+		else if (k->rule == CONFIG_MIX && is_list_of_objects(m))
 			convert_mix(w, k, obj);
 		else {
-			check_value(w, k, m);
-			if (k->rule == CONFIG_BOOL || k->rule == CONFIG_MODES)
+			check_value(w, section, k, m);
+			if (k->rule == CONFIG_BOOL)
 				convert_truths(obj, name);
 		}
 		configwalk_leave(w, len);
 	}
 	if (strcmp(section, "delays") == 0)
 		rename_delays(w, obj);
+	check_relations(w, section, obj);
 }
 
 static void
@@ -283,18 +319,13 @@ check_cpus(struct configwalk *w, const struct json *cfg)
 	static const char *const both[] = {
 	    "cores_per_server", "cores_per_client", NULL};
 	const struct json *alloc = json_get(cfg, "cpu_allocation");
-	const struct json *server = json_get(cfg, "server_cpu_range");
-	const struct json *client = json_get(cfg, "client_cpu_range");
 	size_t len;
 
-	check_overlap(
-	    w, server, client, "server_cpu_range and client_cpu_range");
+	check_overlap(w, json_get(cfg, "server_cpu_range"),
+	    json_get(cfg, "client_cpu_range"),
+	    "server_cpu_range and client_cpu_range");
 	if (!alloc || json_type(alloc) != JSON_OBJECT)
 		return;
-	if (server || client)
-		configwalk_problem(w,
-		    "Cannot specify both 'cpu_allocation' and '%s'",
-		    server ? "server_cpu_range" : "client_cpu_range");
 	len = configwalk_key(w, "cpu_allocation");
 	check_required(w, alloc, both);
 	for (const struct json *a = json_first(json_get(alloc, "servers")); a;
@@ -359,54 +390,19 @@ check_elements(struct configwalk *w, const struct json *of, const char *key,
 }
 
 static void
-check_keys(struct configwalk *w, const struct json *of)
-{
-	static const char *const sizes[] = {"data_sizes", "data_size"};
-
-	if (json_get(of, "keys") && json_get_bool(of, "sequential", false))
-		configwalk_problem(
-		    w, "Cannot specify both 'keys' and 'sequential'");
-	for (size_t i = 0; i < 2; i++)
-		if (json_get(of, "values") && json_get(of, sizes[i]))
-			configwalk_problem(w,
-			    "Cannot specify both 'values' and '%s'", sizes[i]);
-}
-
-/* A search chooses the rate, and its trials have a duration. */
-static void
-check_slo(struct configwalk *w, const struct json *of)
-{
-	static const char *const others[] = {"rate", "requests"};
-
-	for (size_t i = 0; i < 2; i++)
-		if (json_get(of, "slo") && json_get(of, others[i]))
-			configwalk_problem(
-			    w, "Cannot specify both 'slo' and '%s'", others[i]);
-}
-
-static void
 check_part(struct configwalk *w, const struct json *part)
 {
-	check_keys(w, part);
 	if (!json_get(part, "command") && !json_get(part, "test"))
 		configwalk_problem(w, "Missing required key: command");
 }
 
-/* Checks that a scenario has one test, one command, or writes and reads. */
+/* Checks that a scenario has a test, a command, or writes and reads. */
 static void
 check_scenario(struct configwalk *w, const struct json *s)
 {
 	const char *type = json_get_str(s, "type");
 	bool parts = json_get(s, "writes") || json_get(s, "reads");
-	bool test = json_get(s, "test"), command = json_get(s, "command");
-	bool mix = json_get(s, "mix");
 
-	check_keys(w, s);
-	check_slo(w, s);
-	if (json_get_num(s, "warmup", 0) > 0 &&
-	    json_get_num(s, "warmup_inline", 0) > 0)
-		configwalk_problem(
-		    w, "Cannot specify both 'warmup' and 'warmup_inline'");
 	if (type && strcmp(type, "mixed") == 0) {
 		if (!parts)
 			configwalk_problem(w,
@@ -415,16 +411,12 @@ check_scenario(struct configwalk *w, const struct json *s)
 	} else if (parts)
 		configwalk_problem(
 		    w, "'writes' and 'reads' need type \"mixed\"");
-	else if (test + command + mix > 1)
-		configwalk_problem(w, "Cannot specify both '%s' and '%s'",
-		    test ? "test" : "command", mix ? "mix" : "command");
-	else if (!test && !command && !mix)
+	else if (!json_get(s, "test") && !json_get(s, "command") &&
+	    !json_get(s, "mix"))
 		configwalk_problem(w, "Missing required key: command");
-	if (mix && parts)
+	if (json_get(s, "mix") && parts)
 		configwalk_problem(
 		    w, "Cannot specify both 'mix' and 'writes' or 'reads'");
-	if (json_get(s, "mix_order") && !mix)
-		configwalk_problem(w, "'mix_order' needs a 'mix'");
 	check_elements(w, s, "writes", check_part);
 	check_elements(w, s, "reads", check_part);
 }
@@ -453,9 +445,34 @@ wrap_scenarios(struct json *cfg)
 	json_set(cfg, "test_groups", all);
 }
 
+/* Sets the lists that a configuration with commands leaves out: those of
+ * valkey-benchmark, but with a million keys, as in scenarios; it has one key
+ * without -r. */
+static void
+complete_lists(struct json *cfg)
+{
+	struct json *list;
+	bool excluded;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		excluded = k->plain <= 0 || json_get(cfg, k->name);
+		for (const struct config_key *o = config_keys; o->name; o++)
+			excluded = excluded ||
+			    (config_excludes(o, k) && json_get(cfg, o->name));
+		if (excluded)
+			continue;
+		list = json_array();
+		json_push_num(list, k->plain);
+		json_set(cfg, k->name, list);
+	}
+}
+
 static void
 check_config(struct configwalk *w, struct json *cfg)
 {
+	bool plain = json_get(cfg, "commands") || json_get(cfg, "mix");
+	bool groups =
+	    json_get(cfg, "test_groups") || json_get(cfg, "scenarios");
 	char *s;
 
 	if (json_type(cfg) != JSON_OBJECT) {
@@ -466,24 +483,18 @@ check_config(struct configwalk *w, struct json *cfg)
 		return;
 	}
 	check_object(w, "config", cfg);
-	if (configreplay_check(w, cfg) || configplain_is(cfg))
-		configplain_check(w, cfg);
-	else if (!json_get(cfg, "test_groups") && !json_get(cfg, "scenarios"))
+	if (!plain && !groups && !json_get(cfg, "replay"))
 		configwalk_problem(w,
 		    "neither 'commands' nor 'mix' nor 'test_groups' is given");
-	if (json_get(cfg, "populate_with") &&
-	    (json_get(cfg, "test_groups") || json_get(cfg, "scenarios")))
+	if (json_get(cfg, "populate_with") && groups)
 		configwalk_problem(
 		    w, "'populate_with' goes into each scenario");
 	check_elements(w, cfg, "scenarios", check_scenario);
 	check_elements(w, cfg, "test_groups", check_group);
-	check_keys(w, cfg);
-	check_slo(w, cfg);
 	check_cpus(w, cfg);
 	check_server(w, cfg);
-	configconn_check(w, cfg);
-	if (configplain_is(cfg))
-		configplain_complete(cfg);
+	if (plain)
+		complete_lists(cfg);
 	wrap_scenarios(cfg);
 }
 

@@ -12,47 +12,73 @@
 struct json;
 struct str;
 
+/* What a value must be. */
 enum config_rule {
-	CONFIG_ANY,        /* kept as it is */
-	CONFIG_TEXT,       /* a non-blank string */
-	CONFIG_TEXTS,      /* a list of them, not empty */
-	CONFIG_BOOL,       /* true, false, or "yes", "true", "1", "no", ... */
-	CONFIG_MODES,      /* the same, or a list of them */
-	CONFIG_WHOLE,      /* an integer in min..max */
-	CONFIG_WHOLES,     /* a list of them, not empty */
-	CONFIG_AXIS,       /* one or a list of them */
-	CONFIG_SECONDS,    /* a number, min (or above 0) and more */
-	CONFIG_RATES,      /* a rate, see ratespec.h, or a list of them */
-	CONFIG_SEED,       /* true, false or 0..2^32-1 */
-	CONFIG_KEYSPEC,    /* a distribution of keys, see keyspec.h */
-	CONFIG_KEYSPECS,   /* one or a list of them */
-	CONFIG_VALUESPEC,  /* sizes and contents, see valuespec.h */
-	CONFIG_VALUESPECS, /* one or a list of them */
-	CONFIG_TTL,        /* seconds or a range, see valuespec.h */
-	CONFIG_TTLS,       /* one or a list of them */
-	CONFIG_MIX,        /* commands with weights, see mixspec.h */
-	CONFIG_MIXES,      /* one or a list of them */
-	CONFIG_SLO,        /* a limit of the latency, see slospec.h */
-	CONFIG_SPEED,      /* a number above 0, or "closed" */
-	CONFIG_CPUS,       /* a CPU list: "0-3,8" */
-	CONFIG_CPUSETS,    /* a list of CPU lists */
-	CONFIG_SETTINGS,   /* an object of strings, numbers, lists of strings */
-	CONFIG_SETTINGS_SETS, /* a list of objects of strings and numbers */
-	CONFIG_SUFFIXES,      /* an object of strings; null is allowed */
-	CONFIG_CHOICE,        /* one of 'choices', separated by | */
-	CONFIG_OBJECT, /* an object whose keys have the section 'inner' */
-	CONFIG_OBJECTS /* a list of such objects; as CONFIG_TEXTS */
+	CONFIG_ANY,       /* kept as it is */
+	CONFIG_TEXT,      /* a non-blank string */
+	CONFIG_BOOL,      /* true, false, or "yes", "true", "1", "no", ... */
+	CONFIG_WHOLE,     /* an integer in min..max */
+	CONFIG_SECONDS,   /* a number, min (or above 0) and more */
+	CONFIG_RATE,      /* a rate, see ratespec.h */
+	CONFIG_SEED,      /* true, false or 0..2^32-1 */
+	CONFIG_KEYSPEC,   /* a distribution of keys, see keyspec.h */
+	CONFIG_VALUESPEC, /* sizes and contents, see valuespec.h */
+	CONFIG_TTL,       /* seconds or a range, see valuespec.h */
+	CONFIG_MIX,       /* commands with weights, see mixspec.h */
+	CONFIG_SLO,       /* a limit of the latency, see slospec.h */
+	CONFIG_SPEED,     /* a number above 0, or "closed" */
+	CONFIG_CPUS,      /* a CPU list: "0-3,8" */
+	CONFIG_SETTINGS,  /* an object of strings, numbers, lists of strings */
+	CONFIG_SETTINGS_SET, /* an object of strings and numbers */
+	CONFIG_SUFFIXES,     /* an object of strings; null is allowed */
+	CONFIG_CHOICE,       /* one of 'inner', separated by | */
+	CONFIG_OBJECT        /* an object whose keys have the section 'inner' */
 };
 
+/* May there be several values? A list is not empty, unless 'min' is -1. */
+enum config_list { CONFIG_SINGLE, CONFIG_LIST, CONFIG_LISTABLE };
+
+/* How the id of a case has a value. */
+enum config_id {
+	CONFIG_ID_VALUE,   /* 'id' and the value; of a true value only 'id' */
+	CONFIG_ID_WORD,    /* only 'id' */
+	CONFIG_ID_SIZE,    /* behind the command, unless it is a scenario's */
+	CONFIG_ID_ABOVE_1, /* the number 1 is left out */
+	CONFIG_ID_ENGINE,  /* as the engine has its own latency */
+	CONFIG_ID_LONG     /* only in the longer form */
+};
+
+/*
+ * A parameter: what it may be, and what is done with it everywhere. A further
+ * one is a row of the table, its use, a test, and a paragraph of the page.
+ */
 struct config_key {
-	const char *section; /* "config", "group", "scenario", ... */
-	const char *name;    /* NULL ends the table */
+	const char *where; /* sections: "config", "scenario", "part" (a writer
+			    * or reader), ...; or "case": not in a
+			    * configuration, only in cases */
+	const char *name;  /* NULL ends the table */
 	enum config_rule rule;
 	double min, max;
-	const char *inner;    /* section of the members, or the choices */
+	const char *inner;     /* section of the members, or the choices */
+	enum config_list list; /* see config_listing */
+	int axis; /* of a key that may be listed: the lists multiply in the
+		   * order of these numbers, and the last varies fastest; else
+		   * 0 */
 	const char *identity; /* a case has the value under this name; or NULL
 			       */
-	double absent;        /* of a case without the key, or 0 */
+	bool made;            /* the value of the case is computed */
+	double absent;        /* of a scenario without the key, or 0 */
+	double plain;         /* of a configuration with 'commands' without the
+			       * key, which is then a list of it; or 0 */
+	const char *usual;    /* what a case without the value has, or NULL */
+	const char *id;       /* in the id of a case, or NULL */
+	enum config_id form;
+	const char *excludes; /* keys that cannot be there too; or NULL */
+	const char *needs;    /* a key that must be there, or be true; or NULL
+			       */
+	bool not_replayed;    /* a trace is replayed without it */
+	const char *foreign;  /* why valkey-benchmark cannot send it: "mixes"
+			       * need the engine of vkb-load; or NULL */
 };
 
 extern const struct config_key config_keys[];
@@ -60,10 +86,23 @@ extern const struct config_key config_keys[];
 /* Returns the row of a key, or NULL. */
 const struct config_key *config_find(const char *section, const char *name);
 
+/* Returns the first row of a key that a case has under this name, or NULL. */
+const struct config_key *config_find_identity(const char *name);
+
+/* Returns whether the key may have several values in a section. Lists of an
+ * axis are for whole configurations; a rate may be one everywhere. */
+enum config_list config_listing(const struct config_key *, const char *section);
+
+/* Is a value given that is not false, 0, or a list of false? */
+bool config_is_given(const struct json *obj, const char *name);
+
+/* Does the row say that its key cannot be there together with another? */
+bool config_excludes(const struct config_key *, const struct config_key *other);
+
 /* Writes the rule in words ("a list of positive integers"); returns 'buf'. */
 #define CONFIG_WORDS 120
 const char *config_format_rule(
-    const struct config_key *, char buf[CONFIG_WORDS]);
+    const struct config_key *, const char *section, char buf[CONFIG_WORDS]);
 
 /*
  * Checks a parsed file: an array of configurations, or one. Reports every
@@ -76,7 +115,8 @@ struct json *config_check(struct json *doc, const char *name, bool lenient);
 
 /*
  * Copies the values of a checked object to the identity of a case, under their
- * names there. What is empty or false means the same as what is absent.
+ * names there, unless it has them. What is empty or false means the same as
+ * what is absent.
  */
 void config_copy_identity(
     struct json *config, const char *section, const struct json *obj);

@@ -32,13 +32,13 @@ configfit_format(const struct json *v)
 }
 
 void
-configfit_report(
-    struct configwalk *w, const struct config_key *k, const struct json *v)
+configfit_report(struct configwalk *w, const char *section,
+    const struct config_key *k, const struct json *v)
 {
 	char words[CONFIG_WORDS], *s = configfit_format(v);
 
 	configwalk_problem(w, "'%s' must be %s, not %s", k->name,
-	    config_format_rule(k, words), s);
+	    config_format_rule(k, section, words), s);
 	free(s);
 }
 
@@ -67,9 +67,9 @@ explain_text(enum config_rule rule, const char *text)
 	struct valuespec values;
 	long long low, high;
 
-	if (rule == CONFIG_KEYSPEC || rule == CONFIG_KEYSPECS)
+	if (rule == CONFIG_KEYSPEC)
 		return keyspec_parse(text, &keys);
-	if (rule == CONFIG_VALUESPEC || rule == CONFIG_VALUESPECS)
+	if (rule == CONFIG_VALUESPEC)
 		return valuespec_parse(text, &values);
 	return valuespec_parse_ttl(text, &low, &high);
 }
@@ -184,31 +184,23 @@ configfit_matches(
 	case CONFIG_ANY:
 		return true;
 	case CONFIG_TEXT:
-	case CONFIG_TEXTS:
 		return is_text(v);
 	case CONFIG_BOOL:
-	case CONFIG_MODES:
 		return configfit_parse_truth(v) >= 0;
 	case CONFIG_WHOLE:
-	case CONFIG_WHOLES:
-	case CONFIG_AXIS:
 		return is_integer(k, v);
 	case CONFIG_SECONDS:
 		return json_type(v) == JSON_NUMBER && d <= k->max &&
 		    (k->min < 0 ? d >= 0 : d > 0);
-	case CONFIG_RATES:
+	case CONFIG_RATE:
 		return fits_rate(w, k, v);
 	case CONFIG_SEED:
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_KEYSPEC:
-	case CONFIG_KEYSPECS:
 	case CONFIG_VALUESPEC:
-	case CONFIG_VALUESPECS:
 	case CONFIG_TTL:
-	case CONFIG_TTLS:
 		return fits_spec(w, k, v);
 	case CONFIG_MIX:
-	case CONFIG_MIXES:
 		return fits_mix(w, k, v);
 	case CONFIG_SLO:
 		return fits_slo(w, k, v);
@@ -220,7 +212,6 @@ configfit_matches(
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');
 	case CONFIG_CPUS:
-	case CONFIG_CPUSETS:
 		if (!json_str(v))
 			return false;
 		if (cpulist_parse(json_str(v), &set, &why) < 0)
@@ -229,12 +220,11 @@ configfit_matches(
 			    json_str(v), why);
 		return true;
 	case CONFIG_SETTINGS:
-	case CONFIG_SETTINGS_SETS:
+	case CONFIG_SETTINGS_SET:
 		return json_type(v) == JSON_OBJECT;
 	case CONFIG_SUFFIXES:
 		return json_type(v) == JSON_OBJECT || json_type(v) == JSON_NULL;
 	case CONFIG_OBJECT:
-	case CONFIG_OBJECTS:
 		return json_type(v) == JSON_OBJECT;
 	}
 	return false;

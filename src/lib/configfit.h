@@ -13,9 +13,10 @@ struct json;
 bool configfit_matches(
     struct configwalk *, const struct config_key *, const struct json *);
 
-/* Reports that the value does not fit. */
-void configfit_report(
-    struct configwalk *, const struct config_key *, const struct json *);
+/* Reports that the value does not fit the rule that the key has in a section.
+ */
+void configfit_report(struct configwalk *, const char *section,
+    const struct config_key *, const struct json *);
 
 /* Returns 1 for true, 0 for false, -1 for neither. */
 int configfit_parse_truth(const struct json *);

@@ -1,5 +1,6 @@
 #include "flat.h"
 #include "clock.h"
+#include "config.h"
 #include "flatkeys.h"
 #include "json.h"
 #include "mem.h"
@@ -13,16 +14,6 @@
 /* Keys that only the first version of vkb wrote into its metrics.json. */
 static const char *const first_edition_keys[] = {
     "engine", "requests_done", "elapsed_s", "p999_latency_ms"};
-
-/* Config keys that vkb-load records and the Python tool does not. They tell
- * cases apart, but never two runs of one file that are equal otherwise. */
-static const char *const vkb_config_keys[] = {"keyspacelen", "engine",
-    "cluster_nodes", "cluster_replicas", "server_config", "server_config_file",
-    "modules", "rate", "arrivals", "sequential", "keys", "values", "ttl", "mix",
-    "mix_order", "slo", "replay", "trace", "replay_speed", "resp3", "verify",
-    "latency", "unixsocket", "timeout_s", "reconnect", "storm_s",
-    "idle_clients", "db", "tracking", "read_from", "tls_ciphers",
-    "tls_ciphersuites", "tls_protocol", "tls_resumption"};
 
 /* Compares the first characters first, since most names differ there. */
 static inline bool
@@ -345,15 +336,6 @@ flat_frame(const struct json *run)
 	return obj;
 }
 
-static bool
-is_among(const char *name, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (is_same(names[i], name))
-			return true;
-	return false;
-}
-
 /* Returns true if vkb-load measures this metric. */
 static bool
 is_measured(const char *metric)
@@ -373,9 +355,10 @@ flat_identity(const struct json *run)
 	json_del(bare, "env");
 	obj = write_keys(bare);
 	for (j = json_first(json_get(run, "config")); j; j = json_next(j))
+		/* What only vkb-load records tells cases apart, but never two
+		 * runs of one file that are equal otherwise. */
 		if (!flatkeys_has("config", json_key(j)) &&
-		    !is_among(json_key(j), vkb_config_keys,
-			sizeof vkb_config_keys / sizeof *vkb_config_keys))
+		    !config_find_identity(json_key(j)))
 			json_set(obj, json_key(j), json_dup(j));
 	for (j = json_first(metrics); j; j = json_next(j))
 		if (!flatkeys_has("metrics", json_key(j)) &&

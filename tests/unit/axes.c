@@ -160,9 +160,9 @@ identities(void)
 		       "\"resp3\":true,\"latency\":\"request\"}",
 		    one, "{\"rate\":5}"),
 	    "{\"rate\":5,\"cluster_mode\":false,\"tls_mode\":false,"
-	    "\"io_threads\":6,\"engine\":\"native\",\"benchmark_threads\":1,"
-	    "\"resp3\":true,\"latency\":\"request\",\"sequential\":true,"
-	    "\"unixsocket\":true,"
+	    "\"io_threads\":6,\"engine\":\"native\",\"unixsocket\":true,"
+	    "\"resp3\":true,\"latency\":\"request\","
+	    "\"benchmark_threads\":1,\"sequential\":true,"
 	    "\"server_config\":{\"io-threads\":\"6\",\"requirepass\":\"***\"},"
 	    "\"arrivals\":\"poisson\"}",
 	    "each setting of a server counts, except its secrets");

@@ -2,6 +2,7 @@
 #include "configfit.h"
 #include "cpulist.h"
 #include "json.h"
+#include "mem.h"
 #include "rng.h"
 #include "str.h"
 #include "tap.h"
@@ -14,9 +15,15 @@ keys(void)
 {
 	char words[CONFIG_WORDS];
 
-	for (const struct config_key *k = config_keys; k->name; k++)
-		printf("%s.%s %s\n", k->section, k->name,
-		    config_format_rule(k, words));
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		char *where = mem_str(k->where), *rest = where, *section;
+
+		while ((section = strsep(&rest, " ")))
+			if (strcmp(section, "case") != 0)
+				printf("%s.%s %s\n", section, k->name,
+				    config_format_rule(k, section, words));
+		free(where);
+	}
 	return 0;
 }
 
@@ -24,7 +31,7 @@ static bool
 section_exists(const char *section)
 {
 	for (const struct config_key *k = config_keys; k->name; k++)
-		if (strcmp(k->section, section) == 0)
+		if (str_has_part(k->where, section, ' '))
 			return true;
 	return strcmp(section, "any") == 0;
 }
@@ -73,11 +80,8 @@ bounds(void)
 	size_t right = 0, all = 0;
 
 	for (const struct config_key *k = config_keys; k->name; k++) {
-		bool whole = k->rule == CONFIG_WHOLE ||
-		    k->rule == CONFIG_WHOLES || k->rule == CONFIG_AXIS ||
-		    k->rule == CONFIG_SEED;
-		bool real =
-		    k->rule == CONFIG_SECONDS || k->rule == CONFIG_RATES;
+		bool whole = k->rule == CONFIG_WHOLE || k->rule == CONFIG_SEED;
+		bool real = k->rule == CONFIG_SECONDS || k->rule == CONFIG_RATE;
 
 		all += whole || real;
 		if (whole)
@@ -170,6 +174,50 @@ cpus(void)
 	    "a range may have one CPU");
 }
 
+static bool
+has_name(const char *list, size_t n)
+{
+	char *word = mem_strn(list, n);
+	bool any = false;
+
+	for (const struct config_key *k = config_keys; k->name; k++)
+		any = any || strcmp(k->name, word) == 0;
+	free(word);
+	return any;
+}
+
+/* What a row says of other rows is true of the table. */
+static void
+related(void)
+{
+	bool unique = true, named = true, ordered = true;
+	int axes[64] = {0}, last = 0;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		for (const char *s = k->excludes; s && *s;
+		     s += strcspn(s, " "), s += strspn(s, " "))
+			named = named && has_name(s, strcspn(s, " "));
+		named = named &&
+		    (!k->needs || has_name(k->needs, strlen(k->needs)));
+		axes[k->axis]++;
+		last = k->axis > last ? k->axis : last;
+		for (const struct config_key *l = k + 1; l->name; l++) {
+			char *where = mem_str(k->where), *at = where, *section;
+
+			while ((section = strsep(&at, " ")))
+				unique = unique &&
+				    !(strcmp(k->name, l->name) == 0 &&
+					str_has_part(l->where, section, ' '));
+			free(where);
+		}
+	}
+	for (int i = 1; i <= last; i++)
+		ordered = ordered && axes[i] == 1;
+	tap_ok(unique, "no section has a key twice");
+	tap_ok(named, "each key that is excluded or needed exists");
+	tap_ok(ordered && last, "each of the %d axes has one key", last);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -182,16 +230,12 @@ main(int argc, char **argv)
 	shown();
 	cpus();
 	for (const struct config_key *k = config_keys; k->name; k++) {
-		tap_ok(*config_format_rule(k, words), "%s.%s is described",
-		    k->section, k->name);
-		if (k->rule == CONFIG_OBJECT || k->rule == CONFIG_OBJECTS)
-			tap_ok(section_exists(k->inner), "%s.%s has keys",
-			    k->section, k->name);
-		for (const struct config_key *l = k + 1; l->name; l++)
-			if (strcmp(k->section, l->section) == 0 &&
-			    strcmp(k->name, l->name) == 0)
-				tap_ok(false, "%s.%s is there twice",
-				    k->section, k->name);
+		tap_ok(*config_format_rule(k, k->where, words),
+		    "%s of %s is described", k->name, k->where);
+		if (k->rule == CONFIG_OBJECT)
+			tap_ok(
+			    section_exists(k->inner), "%s has keys", k->name);
 	}
+	related();
 	return tap_done();
 }

@@ -64,7 +64,7 @@ refusals(void)
 static void
 loads(void)
 {
-	struct bench_case c = {.load.keyspacelen = 0};
+	struct bench_case c = {.load.work.keyspacelen = 0};
 	struct engine_work w = {.clients = 50,
 	    .threads = 4,
 	    .requests = 7,
@@ -79,7 +79,7 @@ loads(void)
 	    "a count is expected to take a second");
 	tap_near(counting_cost(&c, 3), 2, 1e-12,
 	    "each further part takes half a second more");
-	c.load.keyspacelen = 1000000;
+	c.load.work.keyspacelen = 1000000;
 	tap_near(counting_cost(&c, 1), 7, 1e-12,
 	    "a million keys take six seconds more");
 	counting_adapt(&w, 9);

@@ -213,9 +213,9 @@ plans(void)
 	struct json *records[2] = {one, two};
 	struct builds b = {.v = records, .n = 2};
 	struct bench_case cases[CASES] = {
-	    {.id = "x", .load = {.duration_s = 1, .warmup_s = .5}},
-	    {.id = "y", .load = {.duration_s = 1}},
-	    {.id = "z", .load = {.requests = 5}}};
+	    {.id = "x", .load.work = {.duration_s = 1, .warmup_s = .5}},
+	    {.id = "y", .load.work.duration_s = 1},
+	    {.id = "z", .load.work.requests = 5}};
 	size_t numbers[CASES] = {0, 1, 2};
 	struct scene scenes[2] = {{numbers, 2}, {numbers + 2, 1}};
 	bool decided[CASES] = {false}, dropped[2 * CASES] = {false};

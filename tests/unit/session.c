@@ -95,8 +95,9 @@ lines(void)
 				 "\"p50_latency_ms\":0.25,"
 				 "\"p99_latency_ms\":4.5}}"),
 		    *bad = parse("{\"error\":\"it broke\"}");
-	struct bench_load timed = {.duration_s = 3, .warmup_s = 2};
-	struct bench_load cold = {.duration_s = 3}, counted = {.requests = 3};
+	struct bench_load timed = {.work = {.duration_s = 3, .warmup_s = 2}};
+	struct bench_load cold = {.work.duration_s = 3},
+			  counted = {.work.requests = 3};
 	int was = open_screen();
 
 	if (was < 0) {

@@ -96,10 +96,10 @@ static void
 values(const char *command, long long keyspacelen, long long requests,
     const char *want)
 {
-	struct bench_case c = {.load = {.command = command,
-				   .keyspacelen = keyspacelen,
-				   .requests = requests,
-				   .data_size = 1000000000}};
+	struct bench_case c = {.load.command = command,
+	    .load.work = {.keyspacelen = keyspacelen,
+		.requests = requests,
+		.data_size = 1000000000}};
 	char *why = memory_explain_case(&c, 3);
 
 	if (why && strlen(why) > strlen(want))

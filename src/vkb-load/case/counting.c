@@ -78,7 +78,8 @@ counting_refuse(const struct bench_case *c)
 		bool holds;
 		const char *why;
 	} v[] = {{l->replay != NULL, "it replays a trace"},
-	    {l->reconnect || l->storm_s > 0 || l->idle_clients || l->tracking,
+	    {l->work.conns.reconnect || l->work.conns.storm_s > 0 ||
+		    l->idle_clients || l->work.conns.tracking,
 		"it has reconnects, idle connections or tracking"},
 	    {l->cluster,
 		"it has a cluster, whose nodes exchange messages at times "
@@ -101,22 +102,24 @@ counting_refuse(const struct bench_case *c)
 double
 counting_cost(const struct bench_case *c, size_t parts)
 {
-	return .5 + .5 * (double)parts + 6e-6 * (double)c->load.keyspacelen;
+	return .5 + .5 * (double)parts +
+	    6e-6 * (double)c->load.work.keyspacelen;
 }
 
 const char *
 counting_find_filler(const struct bench_case *c)
 {
 	const struct bench_load *l = &c->load;
-	bool wraps = l->duration_s > 0 ||
-	    (!l->sequential && l->requests >= l->keyspacelen);
+	const struct engine_work *w = &l->work;
+	bool wraps = w->duration_s > 0 ||
+	    (!w->sequential && w->requests >= w->keyspacelen);
 	char *verb = mem_strn(l->command, strcspn(l->command, " "));
 	/* A command of the user may only read, and be slow. */
 	bool writes = command_known(verb) &&
 	    command_needs(verb) == NEEDS_NOTHING && !strchr(l->command, ';');
 
 	free(verb);
-	return !c->populate_with && wraps && writes && !l->mix && !l->dataset
+	return !c->populate_with && wraps && writes && !l->mix && !l->data.path
 	    ? l->command
 	    : NULL;
 }

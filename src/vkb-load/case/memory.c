@@ -59,7 +59,7 @@ static double
 count_values(const struct bench_load *l)
 {
 	struct command_style style = {.same = ""};
-	double n = (double)l->keyspacelen;
+	double n = (double)l->work.keyspacelen;
 	unsigned many = 1;
 	char *text, *seed = NULL;
 
@@ -72,9 +72,9 @@ count_values(const struct bench_load *l)
 	if (command_known(l->command) && command_reads(l->command))
 		seed = command_seed_text(l->command, &many, &style);
 	if (!is_large(seed))
-		n = !is_large(text)   ? 0
-		    : l->requests > 0 ? fmin(n, (double)l->requests)
-				      : n;
+		n = !is_large(text)        ? 0
+		    : l->work.requests > 0 ? fmin(n, (double)l->work.requests)
+					   : n;
 	free(text);
 	free(seed);
 	return n;
@@ -83,7 +83,8 @@ count_values(const struct bench_load *l)
 char *
 memory_explain_case(const struct bench_case *cas, size_t n)
 {
-	double bytes = count_values(&cas->load) * (double)cas->load.data_size;
+	double bytes =
+	    count_values(&cas->load) * (double)cas->load.work.data_size;
 	char *what = mem_printf("the values of %zu servers take", n), *why;
 
 	why = explain_figures(what, bytes * (double)n, get_available(0));

@@ -45,7 +45,7 @@ refuse_ttl(const struct engine_work *w, const char *text)
 static const char *
 explain_rate(const struct bench_load *l)
 {
-	return ratespec_changes(&l->rate) && l->duration_s <= 0
+	return ratespec_changes(&l->rate) && l->work.duration_s <= 0
 	    ? "a rate that changes needs a 'duration', not 'requests'"
 	    : NULL;
 }
@@ -58,7 +58,7 @@ explain_search(const struct bench_load *l, const struct roles *r)
 		return NULL;
 	if (l->rate.from > 0)
 		return "'slo' searches a rate, so it excludes 'rate'";
-	if (l->duration_s <= 0)
+	if (l->work.duration_s <= 0)
 		return "a search ('slo') needs a 'duration', that of its "
 		       "trials, not 'requests'";
 	if (r->nown > 1 || r->nworks > 1)

@@ -42,7 +42,7 @@ replicas_choose(struct measure *m, struct target *t)
 	struct client *c;
 	int rc = 0;
 
-	if (!m->cas->load.read_from)
+	if (!m->cas->load.read_replicas)
 		return 0;
 	c = target_client(t, 0);
 	if (!c)

@@ -6,7 +6,6 @@
 #include "rng.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/plan/replay.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -79,14 +78,14 @@ set_common_duration(struct roles *r)
 	double least = 0, d;
 
 	for (size_t i = 0; i < r->n; i++) {
-		d = r->v[i].load.duration_s;
+		d = r->v[i].load.work.duration_s;
 		if (d > 0 && (least <= 0 || d < least))
 			least = d;
 	}
 	for (size_t i = 0; i < r->n; i++)
-		if (r->v[i].load.duration_s > 0) {
+		if (r->v[i].load.work.duration_s > 0) {
 			json_set_num(r->v[i].config, "duration_s", least);
-			r->v[i].load.duration_s = least;
+			r->v[i].load.work.duration_s = least;
 		}
 }
 
@@ -96,7 +95,7 @@ count_streams(const struct bench_load *l)
 {
 	if (l->parallel_clients >= 1)
 		return (size_t)l->parallel_clients;
-	if (l->execution && strcmp(l->execution, "parallel") == 0 && l->cluster)
+	if (l->parallel && l->cluster)
 		return (size_t)l->nodes;
 	return 1;
 }
@@ -111,12 +110,12 @@ share_rate(struct roles *r)
 	double all = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		all += (double)r->v[i].load.clients * (double)r->v[i].n;
+		all += (double)r->v[i].load.work.clients * (double)r->v[i].n;
 	for (size_t i = 0; i < r->n && r->n > 1; i++) {
 		struct bench_load *l = &r->v[i].load;
 
-		l->rate = ratespec_scale(
-		    &l->rate, (double)l->clients * (double)r->v[i].n / all);
+		l->rate = ratespec_scale(&l->rate,
+		    (double)l->work.clients * (double)r->v[i].n / all);
 		if (l->rate.from > 0)
 			json_set(
 			    r->v[i].config, "rate", ratespec_json(&l->rate));
@@ -184,44 +183,20 @@ roles_add_replayed(struct roles *r, const struct engine_result *all)
 		add_command(r, i, all->parts[i].name);
 }
 
+/* Returns what one of the streams that share a load does. */
 static struct engine_work
 make_work(const struct roles *r, const struct bench_load *l, size_t share)
 {
-	bool poisson = l->arrivals && strcmp(l->arrivals, "poisson") == 0;
 	struct ratespec rate = ratespec_scale(&l->rate, 1 / (double)share);
-	struct engine_work w = {.command = l->mix ? l->mix : l->command,
-	    .text = l->mix || command_known(l->command) ? NULL : l->command,
-	    .mix = l->mix ? r->parts : NULL,
-	    .nmix = l->mix ? r->mix.n : 0,
-	    .in_order = l->mix_order && strcmp(l->mix_order, "turn") == 0,
-	    .data_size = l->data_size,
-	    .keyspacelen = l->keyspacelen,
-	    .pipeline = (int)l->pipeline,
-	    .clients = (int)l->clients,
-	    .threads = (int)l->threads,
-	    .requests = l->requests,
-	    .duration_s = l->duration_s,
-	    .warmup_s = l->warmup_apart ? 0 : l->warmup_s,
-	    .sequential = l->sequential,
-	    .resp3 = l->resp3 || l->tracking,
-	    .verify = l->verify,
-	    .conns = {.reconnect = l->reconnect,
-		.storm_s = l->storm_s,
-		.tracking = l->tracking,
-		.bcast = l->tracking && strcmp(l->tracking, "bcast") == 0},
-	    .batch_first_byte =
-		l->latency && strcmp(l->latency, "request") != 0,
-	    .arrivals = poisson ? ENGINE_POISSON : ENGINE_CONSTANT,
-	    .rate = ratespec_mean(&rate),
-	    .ramp = ratespec_changes(&rate) ? rate : (struct ratespec){0}};
+	struct engine_work w = l->work;
 
-	/* They were checked. */
-	if (l->keys)
-		keyspec_parse(l->keys, &w.keys);
-	if (l->values)
-		valuespec_parse(l->values, &w.values);
-	if (l->ttl)
-		valuespec_parse_ttl(l->ttl, &w.ttl_low, &w.ttl_high);
+	w.mix = l->mix ? r->parts : NULL;
+	w.nmix = l->mix ? r->mix.n : 0;
+	if (l->warmup_apart)
+		w.warmup_s = 0;
+	w.rate = ratespec_mean(&rate);
+	if (ratespec_changes(&rate))
+		w.ramp = rate;
 	return w;
 }
 
@@ -270,13 +245,7 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 			r->works[n] = make_work(r, l, role->n);
 			r->works[n].role = i;
 			r->works[n].replay = l->replay ? cas->trace : NULL;
-			r->works[n].replay_speed = 1;
-			if (l->speed) /* it was checked */
-				replay_parse_speed(
-				    l->speed, &r->works[n].replay_speed);
-			r->data[n] = (struct dataset_want){.path = l->dataset,
-			    .xml_element = l->xml_element,
-			    .maxdocs = l->maxdocs};
+			r->data[n] = l->data;
 			r->works[n].data = &r->data[n];
 			r->works[n].seed = role->seed >= 0
 			    ? make_stream_seed((uint64_t)role->seed, k)
@@ -338,7 +307,7 @@ roles_warmup(const struct roles *r, size_t *n)
 	*n = 0;
 	for (size_t i = 0; i < r->nown; i++) {
 		l = &r->v[i].load;
-		if (!l->warmup_apart || l->warmup_s <= 0 ||
+		if (!l->warmup_apart || l->work.warmup_s <= 0 ||
 		    (l->warmup_writes_only && l->phase &&
 			strcmp(l->phase, "mixed_read") == 0))
 			continue;
@@ -346,7 +315,7 @@ roles_warmup(const struct roles *r, size_t *n)
 			w = &v[(*n)++];
 			*w = r->works[r->v[i].first + k];
 			w->requests = 0;
-			w->duration_s = l->warmup_s;
+			w->duration_s = l->work.warmup_s;
 			w->seed = make_stream_seed(w->seed, r->nworks);
 		}
 	}

@@ -1,4 +1,5 @@
 #include "vbrefuse.h"
+#include "config.h"
 #include "json.h"
 #include "mem.h"
 #include "vbargs.h"
@@ -129,26 +130,9 @@ has_too_many_pops(const struct json *c)
 static const char *
 find_unsupported(const struct json *c)
 {
-	static const struct {
-		const char *key, *why;
-	} keys[] = {{"writes", "mixed scenarios"}, {"reads", "mixed scenarios"},
-	    {"parallel_clients", "clients in parallel"},
-	    {"cluster_execution", "clients in parallel"},
-	    {"dataset", "datasets"}, {"keys", "distributions of keys"},
-	    {"values", "values that differ"}, {"ttl", "times to live"},
-	    {"mix", "mixes"}, {"slo", "searches of the capacity"},
-	    {"replay", "traces"}, {"verify", "loads that are verified"},
-	    {"reconnect", "reopened connections"},
-	    {"storm_s", "reopened connections"}, {"db", "other databases"},
-	    {"tracking", "client tracking"},
-	    {"read_from", "reads from replicas"},
-	    {"tls_ciphers", "chosen ciphers"},
-	    {"tls_ciphersuites", "chosen ciphers"},
-	    {"tls_protocol", "chosen versions of TLS"}};
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (json_get(c, keys[i].key))
-			return keys[i].why;
+	for (const struct config_key *k = config_keys; k->name; k++)
+		if (k->foreign && json_get(c, k->identity))
+			return k->foreign;
 	return NULL;
 }
 
@@ -163,9 +147,6 @@ vbrefuse_explain(const struct vbcaps *v, const struct json *cas, bool login)
 	if (find_unsupported(c))
 		return mem_printf(
 		    "%s need the engine of vkb-load", find_unsupported(c));
-	if (json_get(c, "rate"))
-		return mem_str(VBENCH " has no schedule of its own to count "
-				      "latencies from ('rate')");
 	if (!latency || strcmp(latency, "batch-first-byte") != 0)
 		return mem_str("the latency of " VBENCH
 			       " is batch-first-byte, not request");

@@ -1,7 +1,6 @@
 #include "assign.h"
 #include "config.h"
 #include "configfit.h"
-#include "configreplay.h"
 #include "configwalk.h"
 #include "err.h"
 #include "json.h"
@@ -13,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A configuration cannot have both; setting the first removes the second. */
-static const char *const exclusive[][2] = {{"keys", "sequential"},
-    {"values", "data_sizes"}, {"values", "data_size"}, {"slo", "rate"},
-    {"slo", "requests"}, {"rate", "slo"}, {"mix", "commands"},
-    {"mix", "command"}, {"mix", "test"}, {"mix", "mix_order"},
-    {"commands", "mix"}, {"requests", "duration"}, {"duration", "requests"}};
-
 /* Returns the row of a key that can be set by a text, or NULL, error reported.
  */
 static const struct config_key *
@@ -29,24 +21,18 @@ find_key(const char *name)
 	const char *names[128], *near;
 	size_t n = 0;
 
-	if (k)
-		switch (k->rule) {
-		case CONFIG_ANY:
-		case CONFIG_SETTINGS:
-		case CONFIG_SETTINGS_SETS:
-		case CONFIG_SUFFIXES:
-		case CONFIG_OBJECT:
-		case CONFIG_OBJECTS:
-		case CONFIG_CPUSETS:
-			err_say("option '--set': '%s' is more than a text or a "
-				"number: write it into a configuration",
-			    name);
-			return NULL;
-		default:
-			return k;
-		}
+	if (k && k->rule != CONFIG_ANY && k->rule != CONFIG_SETTINGS &&
+	    k->rule != CONFIG_SETTINGS_SET && k->rule != CONFIG_OBJECT &&
+	    (k->rule != CONFIG_CPUS || k->list == CONFIG_SINGLE))
+		return k;
+	if (k) {
+		err_say("option '--set': '%s' is more than a text or a "
+			"number: write it into a configuration",
+		    name);
+		return NULL;
+	}
 	for (k = config_keys; k->name; k++)
-		if (strcmp(k->section, "config") == 0 && n < 127)
+		if (str_has_part(k->where, "config", ' ') && n < 127)
 			names[n++] = k->name;
 	names[n] = NULL;
 	near = str_nearest(name, names);
@@ -63,8 +49,7 @@ read_scalar(const struct config_key *k, const char *text)
 
 	if (k->rule == CONFIG_SECONDS
 		? num_duration(text, &v) == 0
-		: (k->rule == CONFIG_WHOLE || k->rule == CONFIG_WHOLES ||
-		      k->rule == CONFIG_AXIS || k->rule == CONFIG_SEED ||
+		: (k->rule == CONFIG_WHOLE || k->rule == CONFIG_SEED ||
 		      k->rule == CONFIG_SPEED) &&
 		    num_real(text, &v) == 0)
 		return json_number(v);
@@ -83,11 +68,11 @@ read_value(const struct config_key *k, const char *text)
 	char *word;
 	size_t n;
 
-	if (k->rule != CONFIG_WHOLES && k->rule != CONFIG_AXIS &&
-	    k->rule != CONFIG_TEXTS)
+	if (k->list == CONFIG_SINGLE ||
+	    (k->list == CONFIG_LISTABLE && k->rule != CONFIG_WHOLE))
 		return read_scalar(k, text);
 	list = json_array();
-	if (k->rule == CONFIG_TEXTS) {
+	if (k->rule == CONFIG_TEXT) {
 		json_push(list, json_string(text));
 		return list;
 	}
@@ -110,11 +95,11 @@ check_value(const struct config_key *k, const struct json *v, const char *given)
 	str_add(&w.path, given);
 	if (json_type(v) != JSON_ARRAY) {
 		if (!configfit_matches(&w, k, v))
-			configfit_report(&w, k, v);
+			configfit_report(&w, "config", k, v);
 	} else
 		for (v = json_first(v); v; v = json_next(v))
 			if (!configfit_matches(&w, k, v))
-				configfit_report(&w, k, v);
+				configfit_report(&w, "config", k, v);
 	str_free(&w.path);
 	return w.problems ? -1 : 0;
 }
@@ -140,18 +125,22 @@ parse_one(struct json *to, const char *text)
 	return rc;
 }
 
-/* 0, or -1, error reported, if two values exclude each other. Only a mix has an
- * order. */
+/* 0, or -1, error reported, if two values exclude each other. */
 static int
 check_pairs(const struct json *values)
 {
-	for (size_t i = 0; i < sizeof exclusive / sizeof *exclusive; i++)
-		if (json_get(values, exclusive[i][0]) &&
-		    json_get(values, exclusive[i][1]) &&
-		    strcmp(exclusive[i][1], "mix_order") != 0)
-			return err_fail("option '--set': '%s' and '%s' exclude "
-					"each other",
-			    exclusive[i][0], exclusive[i][1]);
+	const struct config_key *k;
+
+	for (const struct json *a = json_first(values); a; a = json_next(a)) {
+		k = config_find("config", json_key(a));
+		for (const struct json *b = json_first(values); b;
+		     b = json_next(b))
+			if (config_excludes(
+				k, config_find("config", json_key(b))))
+				return err_fail("option '--set': '%s' and '%s' "
+						"exclude each other",
+				    k->name, json_key(b));
+	}
 	return 0;
 }
 
@@ -166,29 +155,46 @@ assign_parse(const struct opt_list *set, struct json *values)
 	return rc < 0 ? -1 : check_pairs(values);
 }
 
-/* Removes what contradicts the value of a key. */
-static void
-remove_exclusive(struct json *of, const char *name)
+/* Is a value replaced by that of the key, since they exclude each other, or
+ * since it only says more about the value that was there? */
+static bool
+is_replaced(const struct config_key *other, const struct config_key *k)
 {
-	for (size_t i = 0; i < sizeof exclusive / sizeof *exclusive; i++)
-		if (strcmp(exclusive[i][0], name) == 0)
-			json_del(of, exclusive[i][1]);
-	for (size_t i = 0;
-	     strcmp(name, "replay") == 0 && configreplay_others[i]; i++)
-		json_del(of, configreplay_others[i]);
+	return config_excludes(k, other) ||
+	    (config_excludes(other, k) && strcmp(other->name, "replay") != 0) ||
+	    (other->needs && k->rule != CONFIG_BOOL &&
+		strcmp(other->needs, k->name) == 0);
+}
+
+/* Removes what the value replaces, and of writers and readers the value. */
+static void
+remove_replaced(struct json *of, const struct json *values, bool part)
+{
+	const struct config_key *k;
+
+	for (const struct json *v = json_first(values); v; v = json_next(v)) {
+		k = config_find("config", json_key(v));
+		for (const struct config_key *o = config_keys; o->name; o++)
+			if (o->rule != CONFIG_OBJECT && is_replaced(o, k) &&
+			    config_is_given(values, k->name))
+				json_del(of, o->name);
+		if (part)
+			json_del(of, k->name);
+	}
 }
 
 static void
-set_value(struct json *of, const struct json *v)
+set_values(struct json *of, const struct json *values)
 {
-	remove_exclusive(of, json_key(v));
-	json_set(of, json_key(v), json_dup(v));
+	remove_replaced(of, values, false);
+	for (const struct json *v = json_first(values); v; v = json_next(v))
+		json_set(of, json_key(v), json_dup(v));
 }
 
-/* Sets a value in each scenario of a list; its writers and readers have it from
- * there. */
+/* Sets values in each scenario of a list; its writers and readers have them
+ * from there. */
 static void
-set_in_scenarios(struct json *list, const struct json *v)
+set_in_scenarios(struct json *list, const struct json *values)
 {
 	static const char *const sides[] = {"writes", "reads"};
 	struct json *part;
@@ -196,29 +202,45 @@ set_in_scenarios(struct json *list, const struct json *v)
 	for (struct json *s = json_first(list); s; s = json_next(s)) {
 		if (json_type(s) != JSON_OBJECT)
 			continue; /* an error, which the check reports */
-		set_value(s, v);
+		set_values(s, values);
 		for (size_t i = 0; i < 2; i++)
 			for (part = json_first(json_get(s, sides[i])); part;
-			     part = json_next(part)) {
-				remove_exclusive(part, json_key(v));
-				json_del(part, json_key(v));
-			}
+			     part = json_next(part))
+				remove_replaced(part, values, true);
 	}
 }
 
+/* Returns the values that scenarios have, or those that they do not have. */
+static struct json *
+select_values(const struct json *values, bool scenario)
+{
+	struct json *some = json_object();
+
+	for (const struct json *v = json_first(values); v; v = json_next(v))
+		if (scenario == (config_find("scenario", json_key(v)) != NULL))
+			json_set(some, json_key(v), json_dup(v));
+	return some;
+}
+
 static void
-set_in_config(struct json *cfg, const struct json *v)
+set_in_config(struct json *cfg, const struct json *values)
 {
 	struct json *groups = json_get(cfg, "test_groups");
 	struct json *scenarios = json_get(cfg, "scenarios");
+	struct json *inner, *outer;
 
-	if ((!groups && !scenarios) || !config_find("scenario", json_key(v))) {
-		set_value(cfg, v);
+	if (!groups && !scenarios) {
+		set_values(cfg, values);
 		return;
 	}
-	set_in_scenarios(scenarios, v);
+	inner = select_values(values, true);
+	outer = select_values(values, false);
+	set_values(cfg, outer);
+	set_in_scenarios(scenarios, inner);
 	for (struct json *g = json_first(groups); g; g = json_next(g))
-		set_in_scenarios(json_get(g, "scenarios"), v);
+		set_in_scenarios(json_get(g, "scenarios"), inner);
+	json_free(inner);
+	json_free(outer);
 }
 
 void
@@ -229,7 +251,5 @@ assign_apply(const struct json *values, struct json *doc)
 
 	for (; cfg; cfg = list ? json_next(cfg) : NULL)
 		if (json_type(cfg) == JSON_OBJECT)
-			for (const struct json *v = json_first(values); v;
-			     v = json_next(v))
-				set_in_config(cfg, v);
+			set_in_config(cfg, values);
 }

@@ -12,20 +12,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { CLUSTER, TLS, PROFILING, CONFIG_SET, IO_THREADS, FIRST_OF_COMMANDS };
-
-/*
- * What a configuration may list. The lists multiply, and the last varies
- * fastest; those with a name in the identity are for commands.
- */
-static const struct {
-	const char *key, *identity;
-} lists[PLAN_LISTS] = {{"cluster_mode", NULL}, {"tls_mode", NULL},
-    {"profiling_sets", NULL}, {"config_sets", NULL}, {"io-threads", NULL},
-    {"requests", "requests"}, {"keyspacelen", "keyspacelen"}, {"keys", "keys"},
-    {"data_sizes", "data_size"}, {"values", "values"}, {"ttl", "ttl"},
-    {"pipelines", "pipeline"}, {"clients", "clients"}, {"rate", "rate"},
-    {"mix", "mix"}, {"commands", "command"}};
+/* The first axes, by their number in config.h; those behind them are for
+ * commands. */
+enum { CLUSTER = 1, TLS, PROFILING, CONFIG_SET, IO_THREADS, FIRST_OF_COMMANDS };
 
 static void
 set_axes(struct plan_axes *x, const struct plan_want *w)
@@ -58,7 +47,7 @@ expand_list(struct plan *p, struct plan_axes *x, size_t i, size_t n,
 		fn(p, x);
 		return;
 	}
-	v = unwanted ? NULL : json_get(x->cfg, lists[i].key);
+	v = unwanted ? NULL : json_get(x->cfg, x->keys[i]->name);
 	list = v && json_type(v) == JSON_ARRAY;
 	if (list)
 		v = json_first(v);
@@ -74,8 +63,10 @@ axes_each(struct plan *p, const struct json *cfg,
 {
 	struct plan_axes x = {.cfg = cfg};
 
-	expand_list(p, &x, 0,
-	    json_get(cfg, "test_groups") ? FIRST_OF_COMMANDS : PLAN_LISTS, fn);
+	for (const struct config_key *k = config_keys; k->name; k++)
+		x.keys[k->axis] = k;
+	expand_list(p, &x, CLUSTER,
+	    json_get(cfg, "test_groups") ? FIRST_OF_COMMANDS : PLAN_AXES, fn);
 }
 
 static size_t
@@ -170,8 +161,10 @@ axes_complete_config(const struct plan_axes *x, struct json *c)
 	const char *rdb = json_get_str(cfg, "rdb");
 	const char *arrivals = json_get_str(cfg, "arrivals");
 
-	for (size_t i = FIRST_OF_COMMANDS; i < PLAN_LISTS; i++)
-		json_set(c, lists[i].identity, json_dup(x->values[i]));
+	for (size_t i = FIRST_OF_COMMANDS; i < PLAN_AXES; i++)
+		if (x->values[i])
+			json_set(
+			    c, x->keys[i]->identity, json_dup(x->values[i]));
 	json_set_bool(c, "cluster_mode", x->cluster);
 	json_set_bool(c, "tls_mode", x->tls);
 	if (get_io_threads(x) > 0)
@@ -189,8 +182,6 @@ axes_complete_config(const struct plan_axes *x, struct json *c)
 	if (rdb)
 		json_set_str(
 		    c, "rdb", strrchr(rdb, '/') ? strrchr(rdb, '/') + 1 : rdb);
-	if (!json_get(c, "slo"))
-		json_set(c, "slo", json_dup(json_get(cfg, "slo")));
 	if (json_get(c, "rate") || json_get(c, "slo"))
 		json_set_str(c, "arrivals", arrivals ? arrivals : "constant");
 	json_set(c, "profiling", json_dup(x->profiling));

@@ -1,3 +1,4 @@
+/* Over 500 lines: the values of a case, and their checks. */
 #include "benchcase.h"
 #include "config.h"
 #include "configfit.h"
@@ -9,19 +10,27 @@
 #include "mixspec.h"
 #include "record.h"
 #include "replay.h"
+#include "str.h"
 #include "valuespec.h"
+#include "vkb-load/engine/command.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum kind {
-	TEXT,  /* const char * */
-	FLAG,  /* bool */
-	WHOLE, /* long long */
-	REAL,  /* double */
-	RATE,  /* struct ratespec */
-	TREE   /* const struct json * */
+	TEXT,   /* const char * */
+	FLAG,   /* bool */
+	IS,     /* bool: is the value this word? */
+	WHOLE,  /* long long */
+	COUNT,  /* int */
+	REAL,   /* double */
+	RATE,   /* struct ratespec */
+	KEYS,   /* struct keyspec */
+	VALUES, /* struct valuespec */
+	TTL,    /* long long, twice */
+	SPEED,  /* double */
+	TREE    /* const struct json * */
 };
 
 struct field {
@@ -30,63 +39,48 @@ struct field {
 	size_t at; /* offset of the member */
 	double absent;
 	const char *limit[2]; /* section and name of the key with its limits */
-	const char *part;     /* its name in a part of a mixed case, or NULL */
-	bool required;
-	bool zero; /* 0 is valid, whatever the configuration allows */
+	const char *word;     /* of IS */
 };
 
 #define AT(member) .at = offsetof(struct bench_load, member)
-#define SAME(name) .limit = {"scenario", name}, .part = name
 
-static const struct field load_fields[] = {
-    {"command", TEXT, AT(command), .part = "command", .required = true},
-    {"dataset", TEXT, AT(dataset), .part = "dataset"},
-    {"xml_root_element", TEXT, AT(xml_element), .part = "xml_root_element"},
-    {"test_phase", TEXT, AT(phase)}, {"latency", TEXT, AT(latency)},
-    {"arrivals", TEXT, AT(arrivals)}, {"keys", TEXT, AT(keys), SAME("keys")},
-    {"values", TEXT, AT(values), SAME("values")},
-    {"ttl", TEXT, AT(ttl), SAME("ttl")},
-    {"slo", TEXT, AT(slo), .limit = {"scenario", "slo"}},
-    {"replay", TEXT, AT(replay)}, {"replay_speed", TEXT, AT(speed)},
-    {"cluster_execution", TEXT, AT(execution), .part = "cluster_execution"},
-    {"data_size", WHOLE, AT(data_size), 3, SAME("data_size"), .required = true},
-    {"pipeline", WHOLE, AT(pipeline), 1, SAME("pipeline"), .required = true},
-    {"clients", WHOLE, AT(clients), 1, SAME("clients"), .required = true},
-    {"keyspacelen", WHOLE, AT(keyspacelen), .limit = {"config", "keyspacelen"},
-	.required = true, .zero = true},
-    {"benchmark_threads", WHOLE, AT(threads), 1,
-	.limit = {"config", "benchmark-threads"}, .required = true},
-    {"requests", WHOLE, AT(requests), 0, SAME("requests")},
-    {"maxdocs", WHOLE, AT(maxdocs), 0, SAME("maxdocs")},
-    {"parallel_clients", WHOLE, AT(parallel_clients), 0,
-	SAME("parallel_clients")},
-    {"cluster_nodes", WHOLE, AT(nodes), 1,
-	.limit = {"config", "cluster_nodes"}},
-    {"cluster_replicas", WHOLE, AT(replicas),
-	.limit = {"config", "cluster_replicas"}},
-    {"duration_s", REAL, AT(duration_s), 0, SAME("duration")},
-    {"rate", RATE, AT(rate), .limit = {"scenario", "rate"}},
-    {"warmup_s", REAL, AT(warmup_s), 0, SAME("warmup")},
+static const struct field load_fields[] = {{"command", TEXT, AT(command)},
+    {"dataset", TEXT, AT(data.path)},
+    {"xml_root_element", TEXT, AT(data.xml_element)},
+    {"maxdocs", WHOLE, AT(data.maxdocs)}, {"test_phase", TEXT, AT(phase)},
+    {"latency", IS, AT(work.batch_first_byte), .word = "batch-first-byte"},
+    {"arrivals", IS, AT(poisson), .word = "poisson"},
+    {"keys", KEYS, AT(work.keys)}, {"values", VALUES, AT(work.values)},
+    {"ttl", TTL, AT(work.ttl_low)}, {"slo", TEXT, AT(slo)},
+    {"replay", TEXT, AT(replay)},
+    {"replay_speed", SPEED, AT(work.replay_speed)},
+    {"cluster_execution", IS, AT(parallel), .word = "parallel"},
+    {"data_size", WHOLE, AT(work.data_size), 3},
+    {"pipeline", COUNT, AT(work.pipeline), 1},
+    {"clients", COUNT, AT(work.clients), 1},
+    {"keyspacelen", WHOLE, AT(work.keyspacelen)},
+    {"benchmark_threads", COUNT, AT(work.threads), 1},
+    {"requests", WHOLE, AT(work.requests)},
+    {"parallel_clients", WHOLE, AT(parallel_clients)},
+    {"cluster_nodes", WHOLE, AT(nodes), 1},
+    {"cluster_replicas", WHOLE, AT(replicas)},
+    {"duration_s", REAL, AT(work.duration_s)}, {"rate", RATE, AT(rate)},
+    {"warmup_s", REAL, AT(work.warmup_s)},
     {"warmup_apart", FLAG, AT(warmup_apart)},
     {"warmup_writes_only", FLAG, AT(warmup_writes_only)},
-    {"sequential", FLAG, AT(sequential), .part = "sequential"},
-    {"resp3", FLAG, AT(resp3)}, {"verify", FLAG, AT(verify)},
-    {"cluster_mode", FLAG, AT(cluster)},
-    {"reconnect", WHOLE, AT(reconnect), .limit = {"config", "reconnect"}},
-    {"storm_s", REAL, AT(storm_s), .limit = {"config", "storm"}},
-    {"idle_clients", WHOLE, AT(idle_clients),
-	.limit = {"config", "idle_clients"}},
-    {"db", WHOLE, AT(db), .limit = {"config", "db"}},
-    {"tracking", TEXT, AT(tracking), .limit = {"config", "tracking"}},
-    {"read_from", TEXT, AT(read_from), .limit = {"config", "read_from"}},
-    {"tls_ciphers", TEXT, AT(tls_ciphers), .limit = {"config", "tls_ciphers"}},
-    {"tls_ciphersuites", TEXT, AT(tls_suites),
-	.limit = {"config", "tls_ciphersuites"}},
-    {"tls_protocol", TEXT, AT(tls_protocol),
-	.limit = {"config", "tls_protocol"}},
-    {"tls_resumption", FLAG, AT(tls_resumption)},
-    {"mix", TEXT, AT(mix), .limit = {"scenario", "mix"}},
-    {"mix_order", TEXT, AT(mix_order), .limit = {"scenario", "mix_order"}}};
+    {"sequential", FLAG, AT(work.sequential)}, {"resp3", FLAG, AT(work.resp3)},
+    {"verify", FLAG, AT(work.verify)}, {"cluster_mode", FLAG, AT(cluster)},
+    {"reconnect", WHOLE, AT(work.conns.reconnect)},
+    {"storm_s", REAL, AT(work.conns.storm_s)},
+    {"idle_clients", WHOLE, AT(idle_clients)}, {"db", WHOLE, AT(db)},
+    {"tracking", IS, AT(work.conns.tracking), .word = "on"},
+    {"tracking", IS, AT(work.conns.bcast), .word = "bcast"},
+    {"read_from", IS, AT(read_replicas), .word = "replica"},
+    {"tls_ciphers", TEXT, AT(tls_ciphers)},
+    {"tls_ciphersuites", TEXT, AT(tls_suites)},
+    {"tls_protocol", TEXT, AT(tls_protocol)},
+    {"tls_resumption", FLAG, AT(tls_resumption)}, {"mix", TEXT, AT(mix)},
+    {"mix_order", IS, AT(work.in_order), .word = "turn"}};
 
 #undef AT
 #define AT(member) .at = offsetof(struct bench_case, member)
@@ -123,28 +117,54 @@ static const struct field case_fields[] = {{"id", TEXT, AT(id)},
     {"client.count", FLAG, AT(count)}, {"client.replay", TEXT, AT(trace)},
     {"client.timeout_s", REAL, AT(timeout_s), .limit = {"config", "timeout"}}};
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
+#define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
+/* Sets a member to a value, which was checked. */
 static void
 fill_field(void *to, const struct field *f, const struct json *v)
 {
 	void *member = (char *)to + f->at;
+	const char *text = json_str(v);
+	long long *ttl = member;
 
 	switch (f->kind) {
 	case TEXT:
-		*(const char **)member = json_str(v);
+		*(const char **)member = text;
 		break;
 	case FLAG:
 		*(bool *)member = json_bool(v, false);
 		break;
+	case IS:
+		*(bool *)member = text && strcmp(text, f->word) == 0;
+		break;
 	case WHOLE:
 		*(long long *)member = (long long)json_num(v, f->absent);
+		break;
+	case COUNT:
+		*(int *)member = (int)json_num(v, f->absent);
 		break;
 	case REAL:
 		*(double *)member = json_num(v, f->absent);
 		break;
 	case RATE:
-		ratespec_read(v, (struct ratespec *)member); /* checked */
+		ratespec_read(v, (struct ratespec *)member);
+		break;
+	case KEYS:
+		if (text)
+			keyspec_parse(text, (struct keyspec *)member);
+		break;
+	case VALUES:
+		if (text)
+			valuespec_parse(text, (struct valuespec *)member);
+		break;
+	case TTL:
+		if (text)
+			valuespec_parse_ttl(text, &ttl[0], &ttl[1]);
+		break;
+	case SPEED:
+		*(double *)member = 1;
+		if (text)
+			replay_parse_speed(text, member);
 		break;
 	case TREE:
 		*(const struct json **)member = v;
@@ -154,9 +174,19 @@ fill_field(void *to, const struct field *f, const struct json *v)
 void
 bench_case_fill_load(struct bench_load *l, const struct json *config)
 {
-	for (size_t i = 0; i < COUNT(load_fields); i++)
+	struct engine_work *w = &l->work;
+
+	*l = (struct bench_load){0};
+	for (size_t i = 0; i < COUNT_OF(load_fields); i++)
 		fill_field(
 		    l, &load_fields[i], json_get(config, load_fields[i].path));
+	w->command = l->mix ? l->mix : l->command;
+	w->text = l->mix || !l->command || command_known(l->command)
+	    ? NULL
+	    : l->command;
+	w->conns.tracking = w->conns.tracking || w->conns.bcast;
+	w->arrivals = l->poisson ? ENGINE_POISSON : ENGINE_CONSTANT;
+	w->resp3 = w->resp3 || w->conns.tracking;
 }
 
 void
@@ -165,7 +195,7 @@ bench_case_fill(struct bench_case *c, const struct json *record)
 	const struct json *before = json_get(record, "before");
 
 	*c = (struct bench_case){.record = record};
-	for (size_t i = 0; i < COUNT(case_fields); i++)
+	for (size_t i = 0; i < COUNT_OF(case_fields); i++)
 		fill_field(
 		    c, &case_fields[i], json_path(record, case_fields[i].path));
 	c->no_aslr = !json_bool(json_path(record, "server.aslr"), true);
@@ -206,14 +236,10 @@ bench_case_place(struct bench_case *c)
 void
 bench_case_adopt_part(struct json *config, const struct json *part)
 {
-	const struct field *f;
-
-	for (size_t i = 0; i < COUNT(load_fields); i++) {
-		f = &load_fields[i];
-		if (f->part)
-			json_set(
-			    config, f->path, json_dup(json_get(part, f->part)));
-	}
+	for (const struct config_key *k = config_keys; k->name; k++)
+		if (k->identity && str_has_part(k->where, "part", ' '))
+			json_set(config, k->identity,
+			    json_dup(json_get(part, k->name)));
 	if (json_get(part, "keys"))
 		bench_case_set_keys(config, json_get_str(part, "keys"));
 	else if (json_get_bool(part, "sequential", false))
@@ -274,23 +300,22 @@ bench_case_set_mix(struct json *config, const char *text)
 	mixspec_free(&m);
 }
 
+/* Does a value of a case fit the rule of its key? */
 static bool
-is_valid(const struct field *f, const struct json *v)
+is_valid(const struct config_key *k, const struct json *v)
 {
-	const struct config_key *k =
-	    f->limit[0] ? config_find(f->limit[0], f->limit[1]) : NULL;
+	bool list = k->list == CONFIG_LIST && !k->axis;
 
-	return !k || (f->zero && json_num(v, NAN) == 0) ||
-	    configfit_matches(NULL, k, v);
-}
-
-/* Is it a value that the replay of a trace does not have? */
-static bool
-is_of_commands(const struct field *f, const struct json *record)
-{
-	return json_path(record, "config.replay") &&
-	    (strcmp(f->path, "data_size") == 0 ||
-		strcmp(f->path, "keyspacelen") == 0);
+	if (k->rule == CONFIG_BOOL)
+		return json_type(v) == JSON_BOOL;
+	if (k->rule == CONFIG_SPEED) /* a text; replay_parse_speed checks it */
+		return json_str(v);
+	if (!list || json_type(v) != JSON_ARRAY)
+		return !list && configfit_matches(NULL, k, v);
+	for (v = json_first(v); v; v = json_next(v))
+		if (!configfit_matches(NULL, k, v))
+			return false;
+	return true;
 }
 
 /* Returns what is wrong with the length of a case, or NULL. */
@@ -307,56 +332,77 @@ check_length(const struct json *config)
 	return "one";
 }
 
-/* Checks the value at a path below 'section'. 0, or -1, error reported. */
+/* Reports that a value of a case does not fit the rule of its key. -1. */
 static int
-check_field(const struct field *f, const struct json *record,
-    const char *section, const char *where)
+report_value(const struct config_key *k, const struct json *record,
+    const char *path, double least, const char *where)
 {
-	const struct json *v =
-	    json_path(*section ? json_get(record, section) : record, f->path);
-	const char *id = json_get_str(record, "id"), *dot = *section ? "." : "";
-	const struct config_key *k;
+	const char *id = json_get_str(record, "id");
 	char words[CONFIG_WORDS];
 
-	if (f->kind == TEXT && f->required && !json_str(v))
-		return err_fail("%s: case '%s' lacks '%s%s%s'", where, id,
-		    section, dot, f->path);
-	if (!v && (!f->required || is_of_commands(f, record)))
+	if (k->rule == CONFIG_WHOLE)
+		return err_fail("%s: case '%s': '%s' is not an integer from "
+				"%.0f to %.0f",
+		    where, id, path, least, k->max);
+	return err_fail("%s: case '%s': '%s' is not %s", where, id, path,
+	    config_format_rule(k, "scenario", words));
+}
+
+/* Checks a value of the identity. 0, or -1, error reported. */
+static int
+check_identity(
+    const struct config_key *k, const struct json *record, const char *where)
+{
+	const struct json *config = json_get(record, "config");
+	const struct json *v = json_get(config, k->identity);
+	bool command = strcmp(k->identity, "command") == 0;
+	bool one_key = strcmp(k->identity, "keyspacelen") == 0;
+	char *path;
+
+	if (command && !json_str(v))
+		return err_fail("%s: case '%s' lacks 'config.command'", where,
+		    json_get_str(record, "id"));
+	if (v ? is_valid(k, v) || (one_key && json_num(v, NAN) == 0)
+	      : (k->absent <= 0 && k->plain <= 0) ||
+		    (k->not_replayed && json_get(config, "replay")))
 		return 0;
-	if (v && is_valid(f, v))
-		return 0;
-	k = config_find(f->limit[0], f->limit[1]);
-	if (f->kind == WHOLE)
-		return err_fail("%s: case '%s': '%s%s%s' is not an integer "
-				"from %.0f to %.0f",
-		    where, id, section, dot, f->path, f->zero ? 0 : k->min,
-		    k->max);
-	return err_fail("%s: case '%s': '%s%s%s' is not %s", where, id, section,
-	    dot, f->path, config_format_rule(k, words));
+	path = mem_printf("config.%s", k->identity);
+	report_value(k, record, path, one_key ? 0 : k->min, where);
+	free(path);
+	return -1;
+}
+
+/* Checks a value at a path of the record. 0, or -1, error reported. */
+static int
+check_field(const struct field *f, const struct json *record, const char *where)
+{
+	const struct json *v = json_path(record, f->path);
+	const struct config_key *k =
+	    f->limit[0] && v ? config_find(f->limit[0], f->limit[1]) : NULL;
+
+	return !k || is_valid(k, v)
+	    ? 0
+	    : report_value(k, record, f->path, k->min, where);
 }
 
 /* Checks the writers or the readers of a mixed case. */
 static int
 check_parts(const struct json *record, const char *side, const char *where)
 {
-	static const struct field seed = {.limit = {"part", "seed"}};
 	const struct json *list = json_get(json_get(record, "config"), side);
 	const struct json *v;
 	const char *wrong = NULL;
 
 	for (const struct json *p = json_first(list); p; p = json_next(p)) {
-		for (size_t i = 0; i < COUNT(load_fields); i++) {
-			const struct field *f = &load_fields[i];
-
-			v = f->part ? json_get(p, f->part) : NULL;
-			if (v ? !is_valid(f, v) ||
-				    (f->kind == TEXT && !json_str(v))
-			      : f->part && f->kind == TEXT && f->required)
-				wrong = f->part;
+		if (!json_get(p, "command"))
+			wrong = "command";
+		for (const struct config_key *k = config_keys; k->name; k++) {
+			v = str_has_part(k->where, "part", ' ')
+			    ? json_get(p, k->name)
+			    : NULL;
+			if (v && !configfit_matches(NULL, k, v))
+				wrong = k->name;
 		}
-		v = json_get(p, "seed");
-		if (v && !is_valid(&seed, v))
-			wrong = "seed";
 	}
 	if (wrong)
 		return err_fail("%s: case '%s': '%s' in 'config.%s' is missing "
@@ -400,11 +446,11 @@ bench_case_check(const struct json *cas, const char *where)
 	double speed;
 	char *why;
 
-	for (size_t i = 0; i < COUNT(load_fields); i++)
-		if (check_field(&load_fields[i], cas, "config", where) < 0)
+	for (const struct config_key *k = config_keys; k->name; k++)
+		if (k->identity && check_identity(k, cas, where) < 0)
 			return -1;
-	for (size_t i = 0; i < COUNT(case_fields); i++)
-		if (check_field(&case_fields[i], cas, "", where) < 0)
+	for (size_t i = 0; i < COUNT_OF(case_fields); i++)
+		if (check_field(&case_fields[i], cas, where) < 0)
 			return -1;
 	if (check_parts(cas, "writes", where) < 0 ||
 	    check_parts(cas, "reads", where) < 0 ||

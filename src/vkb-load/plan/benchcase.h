@@ -1,11 +1,12 @@
 /*
- * A case in the types of C. One table has the keys of its record, their types
- * and limits: a new key is a row there and its use.
+ * A case in the types of C. The limits of its values are those of config.h.
  */
 #ifndef BENCHCASE_H
 #define BENCHCASE_H
 
 #include "ratespec.h"
+#include "vkb-load/data/dataset.h"
+#include "vkb-load/engine/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,33 +15,26 @@ struct json;
 
 /* What one load does: that of a case, or of a writer or reader of it. */
 struct bench_load {
-	const char *command, *dataset, *xml_element;
-	const char *phase;     /* "write", "mixed_read", ... */
-	const char *latency;   /* NULL: of each request */
-	const char *arrivals;  /* of a rate; NULL: constant */
-	const char *keys;      /* see keyspec.h; NULL: uniform */
-	const char *slo;       /* see slospec.h; NULL: no search */
-	const char *execution; /* "parallel": a client for each node */
-	long long data_size, keyspacelen, pipeline, clients, threads;
+	/* As the engine has it, but for what depends on other loads and on the
+	 * server. */
+	struct engine_work work;
+	struct dataset_want data;
+	const char *command;  /* as in the case; that of 'work' may be a mix */
+	const char *phase;    /* "write", "mixed_read", ... */
+	const char *slo;      /* see slospec.h; NULL: no search */
+	struct ratespec rate; /* that of 'work' is a part of it */
+	const char *mix;      /* see mixspec.h; NULL: there is one command */
+	const char *replay;   /* name of a trace, or NULL */
 	long long parallel_clients;
-	long long nodes, replicas;   /* of a cluster; replicas of each node */
-	long long requests, maxdocs; /* 0: not given */
-	double duration_s;           /* 0: not given */
-	struct ratespec rate;
-	double warmup_s;
+	bool parallel; /* a client for each node */
+	bool poisson;  /* arrivals of a rate; else at equal intervals */
+	long long nodes, replicas; /* of a cluster; replicas of each node */
+	bool cluster;
 	bool warmup_apart, warmup_writes_only;
-	bool sequential, resp3, cluster, verify;
-	const char *values;    /* see valuespec.h; NULL: data_size, constant */
-	const char *ttl;       /* of SET: "60", "10-60" seconds; NULL: none */
-	const char *mix;       /* see mixspec.h; NULL: there is one command */
-	const char *mix_order; /* "turn"; NULL: at random */
-	const char *replay, *speed; /* see replay.h; NULL: no trace, 1 */
 
 	/* How connections are made; 0 and NULL: as usual. */
-	long long reconnect, idle_clients, db;
-	double storm_s;
-	const char *tracking;  /* "on", "bcast" */
-	const char *read_from; /* "replica" */
+	long long idle_clients, db;
+	bool read_replicas;
 	const char *tls_ciphers, *tls_suites, *tls_protocol;
 	bool tls_resumption;
 };

@@ -1,5 +1,6 @@
 #include "benchcase.h"
 #include "caseset.h"
+#include "config.h"
 #include "err.h"
 #include "intern.h"
 #include "json.h"
@@ -11,6 +12,7 @@
 #include "str.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,16 +37,7 @@ static void
 add_number(struct str *s, const char *letter, const struct json *v)
 {
 	if (v)
-		str_printf(s, "-%s%.15g", letter, json_num(v, 0));
-}
-
-static void
-add_word(struct str *s, const char *letter, const char *word)
-{
-	if (!word)
-		return;
-	str_printf(s, "-%s", letter);
-	add_plain(s, word);
+		str_printf(s, "%s%.15g", letter, json_num(v, 0));
 }
 
 /* search.reader-threads 8 becomes reader-threads8, as in the Python tool. */
@@ -52,12 +45,13 @@ static void
 add_settings(struct str *s, const struct json *set)
 {
 	const char *name, *dot;
-	char sep = '-';
+	char sep = '\0';
 
 	for (const struct json *m = json_first(set); m; m = json_next(m)) {
 		name = json_key(m);
 		dot = strrchr(name, '.');
-		str_addc(s, sep);
+		if (sep)
+			str_addc(s, sep);
 		add_plain(s, dot ? dot + 1 : name);
 		if (json_str(m))
 			add_plain(s, json_str(m));
@@ -94,7 +88,7 @@ add_mix(struct str *s, const char *text)
 
 /* Appends a text that may be long. */
 static void
-add_cut(struct str *s, const char *letter, const char *text, size_t most)
+add_cut(struct str *s, const char *text, size_t most)
 {
 	struct str part = {0};
 
@@ -102,7 +96,6 @@ add_cut(struct str *s, const char *letter, const char *text, size_t most)
 		return;
 	str_add(&part, text);
 	str_cut(&part, most);
-	str_add(s, letter);
 	add_plain(s, part.s);
 	str_free(&part);
 }
@@ -114,85 +107,83 @@ add_test(struct str *s, const struct json *c)
 
 	if (test) {
 		add_plain(s, test);
-		add_number(s, "i", json_get(c, "iteration"));
-		add_number(s, "again", json_get(c, "occurrence"));
-		return;
-	}
-	if (json_get_str(c, "mix"))
+		add_number(s, "-i", json_get(c, "iteration"));
+		add_number(s, "-again", json_get(c, "occurrence"));
+	} else if (json_get_str(c, "mix"))
 		add_mix(s, json_get_str(c, "mix"));
 	else
-		add_cut(s, "", json_get_str(c, "command"), COMMAND_MOST);
-	add_number(s, "d", json_get(c, "data_size"));
-	add_number(s, "P", json_get(c, "pipeline"));
-	add_number(s, "c", json_get(c, "clients"));
-	add_number(s, "k", json_get(c, "keyspacelen"));
+		add_cut(s, json_get_str(c, "command"), COMMAND_MOST);
+}
+
+/* Adds the engine, or its latency if it is not the usual one. */
+static void
+add_engine(struct str *s, const struct config_key *k, const struct json *c)
+{
+	const char *engine = bench_case_engine(c);
+
+	if (strcmp(engine, BENCH_CASE_NATIVE) != 0) {
+		str_addc(s, '-');
+		add_plain(s, engine);
+	} else if (json_get(c, k->identity))
+		str_add(s, k->id);
+}
+
+/* Adds the value that the case has of a key. */
+static void
+add_value(struct str *s, const struct config_key *k, const struct json *v)
+{
+	switch (json_type(v)) {
+	case JSON_BOOL:
+		str_add(s, json_bool(v, false) ? k->id : "");
+		break;
+	case JSON_NUMBER:
+		if (k->form != CONFIG_ID_ABOVE_1 || json_num(v, 0) > 1)
+			add_number(s, k->id, v);
+		break;
+	default:
+		if (k->form == CONFIG_ID_WORD || json_str(v) || json_len(v))
+			str_add(s, k->id);
+		if (k->form == CONFIG_ID_WORD)
+			break;
+		if (json_str(v))
+			add_cut(s, json_str(v),
+			    k->rule == CONFIG_VALUESPEC ? VALUES_MOST
+							: SIZE_MAX);
+		else
+			add_settings(s, v);
+	}
+}
+
+/* Adds the values of the keys that have this form in an id, or, with 'rest',
+ * of those that have another form than the first and the last. */
+static void
+add_values(struct str *s, const struct json *c, enum config_id form, bool rest)
+{
+	const struct json *v;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		if (!k->id ||
+		    (rest ? k->form == CONFIG_ID_SIZE ||
+				k->form == CONFIG_ID_LONG
+			  : k->form != form))
+			continue;
+		v = json_get(c, k->identity);
+		if (k->form == CONFIG_ID_ENGINE)
+			add_engine(s, k, c);
+		else if (v)
+			add_value(s, k, v);
+	}
 }
 
 static void
 format_id(struct str *s, const struct json *c, bool more)
 {
-	const char *latency = json_get_str(c, "latency");
-
 	add_test(s, c);
-	if (json_get_str(c, "mix_order"))
-		str_add(s, "-in_turn");
-	add_word(s, "", json_get_str(c, "keys"));
-	add_cut(s, "-v", json_get_str(c, "values"), VALUES_MOST);
-	add_word(s, "ttl", json_get_str(c, "ttl"));
-	add_word(s, "", json_get_str(c, "replay"));
-	add_word(s, "x", json_get_str(c, "replay_speed"));
-	if (json_get_bool(c, "cluster_mode", false)) {
-		str_add(s, "-cluster");
-		if (json_get_num(c, "cluster_nodes", 1) > 1)
-			str_printf(
-			    s, "%.15g", json_get_num(c, "cluster_nodes", 1));
-		add_number(s, "r", json_get(c, "cluster_replicas"));
-	}
-	if (json_get_bool(c, "tls_mode", false))
-		str_add(s, "-tls");
-	add_word(s, "", json_get_str(c, "tls_protocol"));
-	add_word(s, "", json_get_str(c, "tls_ciphers"));
-	add_word(s, "", json_get_str(c, "tls_ciphersuites"));
-	if (json_get_bool(c, "tls_resumption", false))
-		str_add(s, "-resumed");
-	if (json_get_num(c, "io_threads", 1) > 1)
-		add_number(s, "io", json_get(c, "io_threads"));
-	add_word(s, "", json_get_str(c, "slo"));
-	if (json_get_str(c, "rate")) {
-		str_add(s, "-rate");
-		add_plain(s, json_get_str(c, "rate"));
-	} else
-		add_number(s, "rate", json_get(c, "rate"));
-	if (json_get_bool(c, "unixsocket", false))
-		str_add(s, "-unix");
-	if (json_get_bool(c, "resp3", false))
-		str_add(s, "-resp3");
-	add_number(s, "re", json_get(c, "reconnect"));
-	add_number(s, "storm", json_get(c, "storm_s"));
-	add_number(s, "idle", json_get(c, "idle_clients"));
-	add_number(s, "db", json_get(c, "db"));
-	add_word(s, "track_", json_get_str(c, "tracking"));
-	add_word(s, "from_", json_get_str(c, "read_from"));
-	if (json_get_bool(c, "verify", false))
-		str_add(s, "-verify");
-	if (json_get_bool(c, "no_flush", false))
-		str_add(s, "-no_flush");
-	if (strcmp(bench_case_engine(c), BENCH_CASE_NATIVE) != 0) {
-		str_addc(s, '-');
-		add_plain(s, bench_case_engine(c));
-	} else if (latency)
-		str_add(s, "-bfb");
-	add_settings(s, json_get(c, "config_set"));
-	if (json_get(c, "profiling"))
-		str_add(s, "-profiled");
-	if (!more)
-		return;
-	add_number(s, "n", json_get(c, "requests"));
-	add_number(s, "t", json_get(c, "duration_s"));
-	add_number(s, "w", json_get(c, "warmup_s"));
-	add_number(s, "T", json_get(c, "benchmark_threads"));
-	if (json_get_bool(c, "sequential", false))
-		str_add(s, "-seq");
+	if (!json_get(c, "test_id"))
+		add_values(s, c, CONFIG_ID_SIZE, false);
+	add_values(s, c, CONFIG_ID_VALUE, true);
+	if (more)
+		add_values(s, c, CONFIG_ID_LONG, false);
 }
 
 void

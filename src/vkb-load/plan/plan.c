@@ -164,95 +164,80 @@ override_config(const struct plan_want *w, struct json *config)
 		json_set_str(config, "engine", w->engine);
 }
 
-/* Writes values and times to live in their only form. */
+/* Writes the value of a key in its only form. A part of a mixed case has
+ * uniform keys, too, in place of those of the case. */
 static void
-normalize_values(struct json *config)
+normalize_value(struct json *config, const struct config_key *k, bool part)
 {
-	const char *ttl = json_get_str(config, "ttl");
-	char *text = mem_str(json_get_str(config, "values"));
+	const struct json *v = json_get(config, k->identity);
+	char *text = mem_str(json_str(v)), *plain = NULL;
 	long long low, high;
+	struct ratespec rate;
+	struct keyspec keys;
+	struct slospec slo;
 
-	bench_case_set_values(config, text);
-	free(text);
-	if (!ttl || valuespec_parse_ttl(ttl, &low, &high))
-		return;
-	text = low < high ? mem_printf("%lld-%lld", low, high)
-			  : mem_printf("%lld", low);
-	json_set_str(config, "ttl", text);
+	if (k->rule == CONFIG_RATE && v && !ratespec_read(v, &rate))
+		json_set(config, k->identity, ratespec_json(&rate));
+	else if (k->rule == CONFIG_KEYSPEC && part && text)
+		plain =
+		    keyspec_parse(text, &keys) ? NULL : keyspec_format(&keys);
+	else if (k->rule == CONFIG_KEYSPEC && text)
+		bench_case_set_keys(config, text);
+	else if (k->rule == CONFIG_VALUESPEC && text)
+		bench_case_set_values(config, text);
+	else if (k->rule == CONFIG_MIX && text)
+		bench_case_set_mix(config, text);
+	else if (k->rule == CONFIG_SLO && text && !slospec_parse(text, &slo))
+		plain = slospec_format(&slo);
+	else if (k->rule == CONFIG_TTL && text &&
+	    !valuespec_parse_ttl(text, &low, &high))
+		plain = low < high ? mem_printf("%lld-%lld", low, high)
+				   : mem_printf("%lld", low);
+	if (plain)
+		json_set_str(config, k->identity, plain);
+	free(plain);
 	free(text);
 }
 
-/* Writes the texts of the parts of a mixed case in their only form. */
-static void
-normalize_parts(struct json *list)
+/* Is a value of a case what cases without it have, or does it lack what it
+ * needs? */
+static bool
+is_needless(const struct json *config, const struct config_key *k)
 {
-	struct keyspec k;
-	const char *keys;
-	char *text;
+	const struct json *v = json_get(config, k->identity);
+	char *text = json_str(v) ? mem_str(json_str(v)) : json_print(v);
+	bool usual = k->usual && strcmp(text, k->usual) == 0;
 
-	for (struct json *p = json_first(list); p; p = json_next(p)) {
-		normalize_values(p);
-		keys = json_get_str(p, "keys");
-		if (!keys || keyspec_parse(keys, &k))
+	free(text);
+	return usual || (k->needs && !config_is_given(config, k->needs));
+}
+
+/* Gives the values of a case, or of a part of it, their only form. */
+static void
+normalize_values(struct json *config, bool part)
+{
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		if (!k->identity || !json_get(config, k->identity))
 			continue;
-		text = keyspec_format(&k);
-		json_set_str(p, "keys", text);
-		free(text);
+		if (!part && is_needless(config, k))
+			json_del(config, k->identity);
+		else
+			normalize_value(config, k, part);
 	}
-}
-
-/* Removes values that are the default, and keys about TLS from a case without
- * TLS. */
-static void
-normalize_connections(struct json *config)
-{
-	static const char *const tls[] = {"tls_ciphers", "tls_ciphersuites",
-	    "tls_protocol", "tls_resumption"};
-	const char *from = json_get_str(config, "read_from");
-
-	if (json_get_num(config, "db", 1) == 0)
-		json_del(config, "db");
-	if (from && strcmp(from, "primary") == 0)
-		json_del(config, "read_from");
-	for (size_t i = 0; i < sizeof tls / sizeof *tls; i++)
-		if (!json_get_bool(config, "tls_mode", false))
-			json_del(config, tls[i]);
 }
 
 /* Gives the same work one identity, so that its results are paired. */
 static void
 normalize_config(struct json *config)
 {
-	const char *latency = json_get_str(config, "latency");
-	const char *keys = json_get_str(config, "keys"), *command;
-	struct ratespec rate;
-	struct slospec slo;
-	char *text = mem_str(keys);
+	static const char *const sides[] = {"writes", "reads"};
+	const char *latency = json_get_str(config, "latency"), *command;
 
-	if (keys)
-		bench_case_set_keys(config, text);
-	free(text);
-	normalize_values(config);
-	text = mem_str(json_get_str(config, "mix"));
-	if (text)
-		bench_case_set_mix(config, text);
-	free(text);
-	if (json_get_str(config, "mix_order") &&
-	    strcmp(json_get_str(config, "mix_order"), "random") == 0)
-		json_del(config, "mix_order");
-	text = mem_str(json_get_str(config, "slo"));
-	if (text && !slospec_parse(text, &slo)) {
-		free(text);
-		text = slospec_format(&slo);
-		json_set_str(config, "slo", text);
-	}
-	free(text);
-	if (!ratespec_read(json_get(config, "rate"), &rate))
-		json_set(config, "rate", ratespec_json(&rate));
-	normalize_connections(config);
-	normalize_parts(json_get(config, "writes"));
-	normalize_parts(json_get(config, "reads"));
-
+	normalize_values(config, false);
+	for (size_t i = 0; i < 2; i++)
+		for (struct json *p = json_first(json_get(config, sides[i])); p;
+		     p = json_next(p))
+			normalize_values(p, true);
 	command = json_get_str(config, "command");
 	if (command && strcmp(command, "LRANGE") == 0)
 		json_set_str(config, "command", "LRANGE_100");

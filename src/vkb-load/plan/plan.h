@@ -12,6 +12,7 @@
 #include "err.h"
 #include "opt.h"
 
+struct config_key;
 struct json;
 struct intern;
 struct str;
@@ -66,10 +67,11 @@ int plan_finish(struct plan *);
 void plan_free(struct plan *);
 
 /* One combination of the axes, for the expansion. */
-enum { PLAN_LISTS = 16 }; /* that a configuration may have */
+enum { PLAN_AXES = 17 }; /* their numbers in config.h are below it */
 struct plan_axes {
 	const struct json *cfg;
-	const struct json *values[PLAN_LISTS]; /* of each list, or NULL */
+	const struct config_key *keys[PLAN_AXES]; /* by number */
+	const struct json *values[PLAN_AXES];     /* of each axis, or NULL */
 	bool cluster, tls;
 	const struct json *profiling, *set; /* or NULL */
 	double io_threads;                  /* 0: not given */

@@ -110,6 +110,7 @@ set_length(const struct plan_axes *x, const struct json *s, struct json *c)
 
 	if (!n)
 		n = json_get(s, "maxdocs");
+	json_del(c, "requests");
 	if (d)
 		json_set(c, "duration_s", json_dup(d));
 	else if (n)
@@ -213,7 +214,6 @@ make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 {
 	static const char *const expanded[] = {"dataset", "setup_commands",
 	    "teardown_commands", "populate_with", "mix"};
-	const char *how = json_get_str(y->s, "cluster_execution");
 	char *text = mem_printf("%s_%s", y->name, y->id);
 	struct json *c = json_object();
 
@@ -238,12 +238,9 @@ make_identity(struct plan *p, const struct plan_axes *x, const struct take *y)
 		json_set_num(c, "iteration", (double)y->iteration);
 	for (size_t i = 0; i < sizeof expanded / sizeof *expanded; i++)
 		set_expanded(c, expanded[i], y->s, y);
-	if (how && strcmp(how, "parallel") == 0)
-		json_set_str(c, "cluster_execution", how);
 	json_set(c, "writes", list_parts(p, y, "writes"));
 	json_set(c, "reads", list_parts(p, y, "reads"));
 	json_set(c, "rate", json_dup(y->rate));
-	json_set(c, "slo", json_dup(json_get(y->s, "slo")));
 	return c;
 }
 

@@ -123,7 +123,7 @@ get_duration(const struct schedule *a, size_t cas)
 	double least = INFINITY;
 
 	for (size_t i = 0; i < a->roles[cas].n; i++) {
-		double s = a->roles[cas].v[i].load.duration_s;
+		double s = a->roles[cas].v[i].load.work.duration_s;
 
 		if (s > 0)
 			least = fmin(least, s);
@@ -191,14 +191,14 @@ tell_searches(const struct schedule *a)
 		if (!l->slo || !schedule_has_build(a, c))
 			continue;
 		first = first ? first : l;
-		s += SEARCH_TRIALS * (l->duration_s + l->warmup_s);
+		s += SEARCH_TRIALS * (l->work.duration_s + l->work.warmup_s);
 		n++;
 	}
 	if (n)
 		err_say("%zu case%s search%s a capacity: at most %d trials, "
 			"of %g s for %s, and %s in each run%s",
 		    n, num_plural((double)n), n == 1 ? "es" : "", SEARCH_TRIALS,
-		    first->duration_s + first->warmup_s, first->slo,
+		    first->work.duration_s + first->work.warmup_s, first->slo,
 		    num_seconds(buf, s), n == 1 ? "" : " of all");
 }
 

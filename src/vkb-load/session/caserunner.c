@@ -96,11 +96,11 @@ can_slice_parts(const struct roles *r)
 
 	for (size_t i = 0; i < r->nown; i++)
 		if (ratespec_changes(&r->v[i].load.rate) || r->v[i].load.slo ||
-		    r->v[i].load.replay || r->v[i].load.storm_s > 0)
+		    r->v[i].load.replay || r->v[i].load.work.conns.storm_s > 0)
 			return false;
 	for (size_t i = 0; i < r->nown && r->nown > 1; i++) {
 		l = &r->v[i].load;
-		if (l->requests > 0 || l->duration_s <= 0)
+		if (l->work.requests > 0 || l->work.duration_s <= 0)
 			return false;
 	}
 	return true;

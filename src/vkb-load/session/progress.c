@@ -37,11 +37,11 @@ progress_close(struct progress *p)
 static double
 measure_load(const struct bench_load *l)
 {
-	double once = l->duration_s + l->warmup_s;
+	double once = l->work.duration_s + l->work.warmup_s;
 
 	if (l->slo)
 		return SEARCH_TRIALS * once;
-	return l->duration_s > 0 ? once : -1;
+	return l->work.duration_s > 0 ? once : -1;
 }
 
 double

@@ -10,23 +10,23 @@ static char *
 explain_role(const struct role *r, unsigned parts)
 {
 	const struct bench_load *l = &r->load;
+	const struct engine_work *w = &l->work;
 
 	if (l->slo)
 		return mem_str("each part of '--client' would search a "
 			       "capacity ('slo') of its own");
-	if (l->clients < parts)
-		return mem_printf("it has %lld client%s, fewer than the %u "
+	if ((unsigned)w->clients < parts)
+		return mem_printf("it has %d client%s, fewer than the %u "
 				  "parts of '--client'",
-		    l->clients, l->clients == 1 ? "" : "s", parts);
-	if (l->requests > 0 && l->requests < parts)
+		    w->clients, w->clients == 1 ? "" : "s", parts);
+	if (w->requests > 0 && w->requests < parts)
 		return mem_printf("it has fewer requests than the %u parts of "
 				  "'--client'",
 		    parts);
-	if (l->keys && strncmp(l->keys, "latest", 6) == 0)
+	if (w->keys.kind == KEYSPEC_LATEST)
 		return mem_str("the latest keys are known to one vkb-load "
 			       "only, so '--client' cannot share it");
-	if (l->cluster &&
-	    (l->sequential || (l->keys && strcmp(l->keys, "sequential") == 0)))
+	if (l->cluster && (w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL))
 		return mem_str("'--client' cannot share the keys in sequence "
 			       "of a cluster");
 	return NULL;
