@@ -87,12 +87,6 @@ static const struct opt option_table[] = {
 	.help = "without a FILE: bytes of a value; default 3"},
     {'r', "keyspacelen", OPT_STR, AT(quick.keyspacelen), "LIST",
 	.help = "without a FILE: number of keys; default 1000000"},
-    {0, "populate-with", OPT_STR, AT(quick.populate_with), "TEXT",
-	.help = "without a FILE: fill each key by this command first"},
-    {0, "io-threads", OPT_STR, AT(quick.io_threads), "LIST",
-	.help = "without a FILE: I/O threads of the server; default 1"},
-    {0, "threads", OPT_INT, AT(quick.threads), "N", .min = 1, .max = 1024,
-	.help = "without a FILE: threads of the load; default 1"},
     {0, "request", OPT_STR, AT(request), "FILE",
 	.help = "read the load from the options in FILE, within limits"},
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
@@ -176,10 +170,6 @@ static const struct opt option_table[] = {
 	.help = "set the number of requests of each run"},
     {0, "warmup", OPT_DURATION, AT(want.warmup), "TIME", .min = 0, .max = 1e7,
 	.help = "set the warm-up before each run"},
-    {0, "rate", OPT_STR, AT(want.rate), "RATE",
-	.help = "send N, or A-B or A-B/STEPS, requests per second (open loop)"},
-    {0, "db", OPT_INT, AT(want.db), "N", .min = 0, .max = 1e6,
-	.help = "use this database; default 0"},
     {0, "replay", OPT_STR, AT(quick.replay), "FILE",
 	.help = "send the commands of a trace of vkb-record"},
     {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
@@ -274,8 +264,6 @@ take_uri(struct opts *o)
 	if (o->uri.user && !opt_password())
 		return err_fail("option '--uri': the password of the user is "
 				"taken from VKB_PASSWORD, which is not set");
-	if (o->uri.db >= 0 && o->want.db >= 0)
-		return err_fail("'--uri' with a database excludes '--db'");
 	r->host = o->uri.host;
 	r->port = o->uri.port;
 	r->unixsocket = o->uri.unixsocket;
@@ -296,7 +284,7 @@ take_request(struct opts *o, struct request *r, const struct opt_args *args)
 		return err_fail("'--request' has the commands: it does not go "
 				"with a FILE, '-t', '--command', '--mix' or "
 				"'--replay'");
-	if (request_read(r, o->request, option_table, o) < 0)
+	if (request_read(r, o->request, option_table, o, &o->want.sets) < 0)
 		return -1;
 	if (!quick_is_given(&o->quick))
 		o->quick.tests = "set,get";
@@ -349,9 +337,6 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--builds', '--again', '--reference', '--server' and "
 		       "'--module' cannot be combined with a running server, "
 		       "which vkb-load does not start";
-	if (running && o->quick.io_threads)
-		return "'--io-threads' cannot be combined with a running "
-		       "server, which has its own number";
 	if (running && (o->session.count.all || o->session.count.only))
 		return "'--count' and '--count-only' cannot be combined with "
 		       "a running server, which vkb-load does not start";
@@ -381,6 +366,18 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return wrong;
 	return hosts_explain(&o->hosts, r, &o->session, running,
 	    o->profiles.dir || o->again || o->logs);
+}
+
+/* The same of --set, when it has been parsed. */
+static const char *
+find_set_conflict(const struct opts *o)
+{
+	if (uses_running_server(o) && json_get(o->want.set, "io-threads"))
+		return "'--set io-threads' cannot be combined with a running "
+		       "server, which has its own number";
+	if (o->uri.db >= 0 && json_get(o->want.set, "db"))
+		return "'--uri' with a database excludes '--set db'";
+	return NULL;
 }
 
 static int
@@ -647,7 +644,7 @@ out:
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.want = {.warmup = -1, .db = -1}};
+	struct opts o = {.want = {.warmup = -1, .db = -1}, .uri.db = -1};
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct request request = {0};
 	struct opt_args args;
@@ -682,6 +679,8 @@ main(int argc, char **argv)
 	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0 ||
 	    parse_runs(o.runs, &o.session.runs) < 0)
 		rc = -1;
+	if (rc == 0 && (wrong = find_set_conflict(&o)))
+		rc = opt_usage(&program, wrong);
 	if (rc < 0)
 		goto out;
 	o.session.has_stdin = count_stdin(&o, &args) > 0;

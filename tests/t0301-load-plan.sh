@@ -106,7 +106,7 @@ test_same '[null,0.5,1]' "$(planned --duration 500ms --warmup 1 c.json |
   sort -u)" '--duration and --warmup'
 test_same '[7,null]' "$(planned --requests 7 c.json |
   jq -c '[.config.requests, .config.duration_s]' | sort -u)" '--requests'
-test_same '[500,"constant"]' "$(planned --rate 500 c.json |
+test_same '[500,"constant"]' "$(planned --set rate=500 c.json |
   jq -c '[.config.rate, .config.arrivals]' | sort -u)" '--rate'
 test_same '"batch-first-byte"' "$(planned --set latency=batch-first-byte c.json |
   jq -c .config.latency | sort -u)" '--set latency'

@@ -92,7 +92,7 @@ test_match 'of 2000 requests were refused.*OOM command not allowed' .out \
   'refused requests make a run fail'
 test_same '["failed",2000,true]' "$(jq -c '[.status, .metrics.requests,
   .errors.OOM > 20]' .out)" 'a failed run keeps its metrics'
-test_that 'open loop' vkb-load --rate 2000 --duration 500ms --runs 1 \
+test_that 'open loop' vkb-load --set rate=2000 --duration 500ms --runs 1 \
   --case 'SET*' c.json
 test_same true "$(jq '(.hist | has("service_ns")) and
   (.metrics.offered_rps - 2000 | fabs) < 20' .out)" 'an open loop offers its rate'

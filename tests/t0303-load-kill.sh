@@ -102,8 +102,8 @@ rm -f r.jsonl
 load --runs 1 --resume r.jsonl c.json >&- 2>&- <&-
 test_same 0 $? 'with stdin, stdout and stderr closed, runs are written to a file'
 test_same '"ok"' "$(jq -c .status r.jsonl | sort -u)" 'all runs of this file are ok'
-load --duration 100ms --rate 1234.7 --runs 1 --resume f.jsonl c.json
-load --duration 100ms --rate 1234.7 --runs 1 --resume f.jsonl c.json 2>said
+load --duration 100ms --set rate=1234.7 --runs 1 --resume f.jsonl c.json
+load --duration 100ms --set rate=1234.7 --runs 1 --resume f.jsonl c.json 2>said
 test_match '2 of 2 runs are finished' said 'runs with fractions in their configuration are found again'
 load --plan -o x.jsonl c.json 2>said
 test_same 2 $? '--plan and -o exclude each other'

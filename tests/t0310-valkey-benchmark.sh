@@ -225,7 +225,7 @@ fi
 test_status 2 'losses' vb --set max_lost=1 --runs 1 set.json
 test_match "not run: valkey-benchmark does not count.*'max_lost'" .err \
   'max_lost is refused'
-test_status 2 'a rate' vb --rate 100 --runs 1 set.json
+test_status 2 'a rate' vb --set rate=100 --runs 1 set.json
 test_match "not run: rates need the engine" .err \
   '--rate is refused'
 test_status 2 'popular keys' vb --set keys=zipf --runs 1 set.json

@@ -75,7 +75,7 @@ unpinned 'with one CPU nothing is pinned'
 test_absent 'pinned|CPUs' .err 'with one CPU there is no message about CPUs'
 if [ "$(nproc)" -gt 1 ]; then
   many=$(($(nproc) + 1))
-  test_that 'more threads than CPUs' vkb-load -t set,get --runs 1 -c $many --threads $many \
+  test_that 'more threads than CPUs' vkb-load -t set,get --runs 1 -c $many --set benchmark-threads=$many \
     -n 1000 -r 100 --warmup 0
   test_same 1 "$(grep -c "1 server thread and $many client threads for $(nproc) CPUs: servers and clients are on different ones" .err)" \
     'threads that share CPUs are said once'

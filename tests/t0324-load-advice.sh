@@ -86,7 +86,7 @@ test_match '^2 of 2 cases had runs of less than 0\.5 s$' got 'the second line ha
 test_same 1 "$(warned --requests 60 one.json | wc -l | tr -d ' ')" 'one line warns about one case'
 test_same "2 of 2 cases run for less than 0.5 s, SET-d16-P4-c3-k100 for 0.2 s: $why; use '--duration 1s', or a longer \"duration\" in the configuration" \
   "$(warned --duration 200ms c.json)" 'a short duration is warned about before the runs'
-test_empty "$(warned --rate 20 --requests 14 --case 'SET*' c.json)" \
+test_empty "$(warned --set rate=20 --requests 14 --case 'SET*' c.json)" \
   'few requests at a low rate are not too short'
 test_empty "$(warned --duration 500ms one.json)" 'half a second is not too short'
 printf '[{"test_groups":[{"group":1,"scenarios":[{"id":"a","type":"mixed",

@@ -49,9 +49,9 @@ same latency '"batch-first-byte"' --set latency=batch-first-byte
 same reconnect 5 --set reconnect=5
 same storm 0.5 --set storm=500ms
 same idle_clients 7 --set idle_clients=7
-same db 3 --db 3
+same db 3 --set db=3
 same tracking '"bcast"' --set tracking=bcast
-same rate '"100-200/4"' --rate 100-200/4
+same rate '"100-200/4"' --set rate=100-200/4
 same slo '"p95<=2ms"' --set 'slo=p95<=2ms'
 same verify true --set verify=true
 same cluster_mode true --cluster-mode true
@@ -113,7 +113,7 @@ for wrong in 'nonsense KEY=VALUE' "=5 KEY=VALUE" "clents=5 did you mean 'clients
 done
 vkb-load --plan -t set >cases
 test_status 2 '--set for cases is an error' vkb-load --plan --set keys=zipf cases
-test_match "cases: '--set', '--mix', '--rate' and '--replay' change configurations" .err 'the error says what they change'
+test_match "cases: '--set', '--mix' and '--replay' change configurations" .err 'the error says what they change'
 
 # --- what is sent and when, with a virtual clock and always with one seed
 
@@ -125,7 +125,7 @@ case ${SANITIZE:-} in
 cd "$1"
 shift
 LD_PRELOAD=$SCRATCH/virtual.so VIRTUAL_LOG=$PWD/log vkb-load -q --no-lock --flush --runs 1 --seed 1 --warmup 0 \
-  --port "$VKB_PORT" --timeout 20s -c 1 -r 100 -n 1000 --rate 1000 "$@" >run
+  --port "$VKB_PORT" --timeout 20s -c 1 -r 100 -n 1000 --set rate=1000 "$@" >run
 END
   export SCRATCH="$scratch"
   # sent NAME OPTION...: writes what a load with these options sends to NAME/log

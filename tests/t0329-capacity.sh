@@ -40,14 +40,14 @@ vkb-load --plan ramp.json >plan
 test_that 'a plan with ramps can be planned' vkb-load --plan plan
 mv .out again
 test_that 'it is not changed' cmp plan again
-test_same '"9-7/2"' "$(vkb-load -q --plan --rate 9-7/2 ramp.json 2>/dev/null | jq -c .config.rate)" \
-  '--rate takes steps'
+test_same '"9-7/2"' "$(vkb-load -q --plan --set rate=9-7/2 ramp.json 2>/dev/null | jq -c .config.rate)" \
+  'a rate of steps'
 for rate in 5- 5-5 5-9/1 0 5-9/2000 -1 x; do
-  test_status 2 "--rate $rate is refused" vkb-load --plan --rate="$rate" ramp.json
-  test_match "option '--rate': invalid rate '$rate': " .err "the error quotes the rate $rate"
+  test_status 2 "the rate $rate is refused" vkb-load --plan --set rate="$rate" ramp.json
+  test_match "option '--set': rate=$rate: 'rate': invalid rate" .err "the error quotes the rate $rate"
 done
 test_status 2 'a ramp over a number of requests is refused' \
-  vkb-load -q --requests 10 --rate 5-9 --runs 1 ramp.json
+  vkb-load -q --requests 10 --set rate=5-9 --runs 1 ramp.json
 test_match "not run: a rate that changes needs a 'duration', not 'requests'" .err \
   'the error says that a duration is needed'
 
@@ -55,13 +55,13 @@ printf '[{"commands":["SET"],%s,"duration":1,"slo":"p99 <= 1.0 ms"}]\n' "$base" 
 test_that 'a search can be planned' vkb-load --plan slo.json
 test_same '["SET-d16-P1-c8-k100-p99_=1ms","p99<=1ms",null]' "$(jq -c '[.id, .config.slo, .config.rate]' .out)" \
   'its limit is written in one form'
-test_same '[null,100]' "$(vkb-load --plan --rate 100 slo.json | jq -c '[.config.slo, .config.rate]')" \
-  '--rate replaces a limit'
+test_same '[null,100]' "$(vkb-load --plan --set rate=100 slo.json | jq -c '[.config.slo, .config.rate]')" \
+  'a rate replaces a limit'
 test_same '["p95<=2ms",null]' \
   "$(vkb-load -q --plan --set 'slo=p95<=2ms' ramp.json 2>/dev/null | jq -c '[.config.slo, .config.rate]')" '--set slo replaces a rate'
 test_status 2 'a limit that is nonsense' vkb-load --plan --set 'slo=p98<=1ms' slo.json
 test_match "option '--set': slo=.*invalid limit .p98<=1ms.: use p50, p95" .err 'the error lists the valid percentiles'
-test_status 2 'a rate and a limit exclude each other' vkb-load --plan --set 'slo=p95<=2ms' --rate 5 slo.json
+test_status 2 'a rate and a limit exclude each other' vkb-load --plan --set 'slo=p95<=2ms' --set rate=5 slo.json
 test_match "'slo' and 'rate' exclude each other" .err 'the error has both'
 refused() { # refused PATTERN WHAT OPTION...
   refused_want=$1 refused_what=$2

@@ -311,8 +311,8 @@ cli config resetstat >/dev/null
 # shellcheck disable=SC2086 # several words
 (
   export VKB_USER="it's" VKB_PASSWORD="$secret"
-  part 2/2 e2 --no-flush --db 2 $reach login.json
-  vkb-load --client 1/2 --port "$port" --runs 1 --no-flush --db 2 $reach login.json >e1 2>e1.err 3>&- 4<&- &
+  part 2/2 e2 --no-flush --set db=2 $reach login.json
+  vkb-load --client 1/2 --port "$port" --runs 1 --no-flush --set db=2 $reach login.json >e1 2>e1.err 3>&- 4<&- &
   echo $! >dies
 )
 wait_until 60 loaded

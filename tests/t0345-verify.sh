@@ -65,7 +65,7 @@ ok 'values longer than a read' --mix 'GET 50 SET 50' --set 'values=300000' -n 15
 ok 'fields of several' --mix "'HSET h:{key} a __data__ b __data__' 1, 'HMGET h:{key} b a' 1, 'GETDEL {key}' 1, SET 1" --set keys=zipf
 ok 'a time to live' --mix 'GET 50 SET 50' --set ttl=1-2
 ok 'commands that only look' --mix 'GET 50 SET 40 EXISTS 5' --set values=10-20
-ok 'open loop' --mix 'GET 50 SET 50' --rate 20000
+ok 'open loop' --mix 'GET 50 SET 50' --set rate=20000
 ok 'reopened connections' --mix 'GET 50 SET 50' --set values=10-200 --set reconnect=7
 ok 'keys in sequence' -t get --set keys=sequential
 for b in a b; do
@@ -155,7 +155,7 @@ load() { # FILE OPTION...
   load_out=$1
   shift
   cli flushall >/dev/null
-  vkb-load -q --port "$VKB_PORT" --flush --runs 1 --set verify=true --set keys=sequential -r 1000 -n 1000 --rate 700 -c 5 "$@" \
+  vkb-load -q --port "$VKB_PORT" --flush --runs 1 --set verify=true --set keys=sequential -r 1000 -n 1000 --set rate=700 -c 5 "$@" \
     >"$load_out" 2>"$load_out.err" &
   load=$!
 }

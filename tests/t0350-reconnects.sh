@@ -62,7 +62,7 @@ test_that 'commands in turn with reconnects' run --set reconnect=1 turn.json
 test_same '500 500' "$(calls incr) $(calls decr)" \
   'a reopened connection continues with the next command'
 
-for how in '--set reconnect=1' '--set reconnect=2 -P 4' '--set reconnect=1 --rate 2000' '--set storm=50ms --rate 2000'; do
+for how in '--set reconnect=1' '--set reconnect=2 -P 4' '--set reconnect=1 --set rate=2000' '--set storm=50ms --set rate=2000'; do
   cli config resetstat >/dev/null
   # shellcheck disable=SC2086 # options
   test_that "transactions of a mix, $how" run --mix "'MULTI ; INCR n:{key} ; INCR n:{key} ; EXEC' 1, 'GET n:{key}' 1" -r 10 \
@@ -73,7 +73,7 @@ for how in '--set reconnect=1' '--set reconnect=2 -P 4' '--set reconnect=1 --rat
   done=$(calls exec)
   test_that 'connections are reopened between transactions, not within' test "${done:=0}" -gt 100 -a $(($(calls multi) - done)) -le 3
 done
-test_that 'an open loop with reconnects' run -r 1000 -t set -c 5 --rate 2000 --duration 1s --set reconnect=5
+test_that 'an open loop with reconnects' run -r 1000 -t set -c 5 --set rate=2000 --duration 1s --set reconnect=5
 holds 'it makes its requests over them' '.metrics.offered_rps == 2000 and .metrics.requests > 0 and
   .metrics.connects >= .metrics.requests / 5 - 20 and .metrics.connects <= 400'
 
@@ -81,7 +81,7 @@ test_that 'a storm: all connections are reopened at once' run -r 1000 -t set -c 
 holds 'all connections are reopened up to nine times' '.status == "ok" and
   .metrics.connects >= 20 and .metrics.connects <= 180 and
   .metrics.lost == 0 and .config.storm_s == 0.1'
-test_that 'a storm in open loop' run -r 1000 -t set -c 20 --rate 500 --duration 1s \
+test_that 'a storm in open loop' run -r 1000 -t set -c 20 --set rate=500 --duration 1s \
   --set storm=100ms
 holds 'idle connections are reopened, too' '.metrics.offered_rps == 500 and .metrics.connects >= 20'
 
@@ -141,7 +141,7 @@ test_same failed "$(jq -r .status fault)" 'the run has failed'
 # A connection that waits for its next request is reported, too.
 cli config resetstat >/dev/null
 vkb-load -q --port "$port" --flush --runs 1 -t set -c 4 -r 1000 --duration 60s \
-  --rate 100 --set storm=100ms >fault 2>fault.err &
+  --set rate=100 --set storm=100ms >fault 2>fault.err &
 load=$!
 waiting() { [ "$(calls set)" -gt 10 ]; }
 wait_until 30 waiting

@@ -68,11 +68,11 @@ test_same 11 "$(jq .metrics.idle_clients .out)" 'idle connections of a cluster a
 # --- databases
 
 keys() { cli info keyspace | sed -n 's/^\(db[0-9]*:keys=[0-9]*\).*/\1/p' | xargs; }
-background -r 1000 -t set -c 2 --duration 60s --db 3
+background -r 1000 -t set -c 2 --duration 60s --set db=3
 filled() { [ "$(keys)" ]; }
 wait_until 30 filled
 keys >found
-test_match '^db3:keys=[0-9]+$' found 'the keys are in the database of --db only'
+test_match '^db3:keys=[0-9]+$' found 'the keys are in the database of the option only'
 kill -TERM "$load"
 wait "$load"
 printf '{"db":3,"test_groups":[{"scenarios":[{"id":"a","command":"GET mark","requests":100,"setup_commands":["SET mark 1"]}]}]}\n' \
@@ -80,21 +80,21 @@ printf '{"db":3,"test_groups":[{"scenarios":[{"id":"a","command":"GET mark","req
 test_that 'setup commands with a database' run setup.json
 test_same '[100,3]' "$(jq -c '[.metrics.hit_rate_percent, .config.db]' run)" \
   'setup commands use the same database'
-test_that 'reads with a database' run -r 1000 -t get -c 2 -n 1000 --db 5
+test_that 'reads with a database' run -r 1000 -t get -c 2 -n 1000 --set db=5
 test_same 100 "$(jq .metrics.hit_rate_percent run)" 'they find the keys that populated this database'
 cli -n 3 set theirs 1 >/dev/null
 test_that '--no-flush with a database' vkb-load -q --port "$port" --no-flush --runs 1 \
-  -t set -n 1000 --db 3
+  -t set -n 1000 --set db=3
 test_same 'db3:keys=1' "$(keys)" 'only keys of vkb-load are removed there'
 cli flushall >/dev/null
-test_status 2 'a database that the server does not have' run -r 1000 -t set -n 10 --db 99
+test_status 2 'a database that the server does not have' run -r 1000 -t set -n 10 --set db=99
 test_match "refuses the database 99 of the case \('db'\): ERR DB index is out of range" \
   run.err 'the error has the number of the database and the answer'
 printf '{"commands":["SET"],"requests":[10],"cluster_mode":true,"db":1}\n' >one.json
 test_status 2 'a cluster with one database' vkb-load -q --runs 1 one.json
 test_match "refuses the database 1 of the case \('db'\): ERR SELECT is not allowed in cluster mode" \
   .err 'the error says that a cluster has only database 0'
-test_same "$(vkb-load --plan -t set)" "$(vkb-load --plan -t set --db 0)" \
+test_same "$(vkb-load --plan -t set)" "$(vkb-load --plan -t set --set db=0)" \
   'database 0 is the default'
 
 # --- client tracking
@@ -145,8 +145,8 @@ for more in '--host h' '--port 1' '--unixsocket s' --tls; do
   test_match "'--uri' excludes '--host', '--port', '--unixsocket' and '--tls'" .err \
     "$more: the error says that both name the server"
 done
-test_status 2 'a URI with a database, and --db' vkb-load --uri valkey://h/1 --db 2 -t set
-test_match "'--uri' with a database excludes '--db'" .err 'the error says that they exclude each other'
+test_status 2 'a URI with a database, and another one' vkb-load --uri valkey://h/1 --set db=2 -t set
+test_match "'--uri' with a database excludes '--set db'" .err 'the error says that they exclude each other'
 test_status 2 'a URI with another scheme' vkb-load --uri http://h -t set
 test_match "option '--uri': it begins with valkey://" .err 'the error lists the schemes'
 end_other

@@ -118,7 +118,7 @@ load() {
   keys) set -- --command "$write" --set keys=zipf "$@" ;;
   values) set -- --command "$write" --set 'values=64-1024 random' "$@" ;;
   mix) set -- --mix "'$read' 50 '$write' 50" "$@" ;;
-  rate) set -- --command "$write" --rate 500-1500 --set arrivals=poisson "$@" ;;
+  rate) set -- --command "$write" --set rate=500-1500 --set arrivals=poisson "$@" ;;
   slo) set -- --command "$write" --set 'slo=p50<=50ms' "$@" ;;
   reconnect) set -- --command "$write" --set reconnect=3 "$@" ;;
   storm) set -- --command "$write" --set storm=50ms "$@" ;;

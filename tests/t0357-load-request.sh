@@ -13,11 +13,11 @@ ids() { planned "$@" | jq -r .id | xargs; }
 test_same 'SET-d3-P1-c50-k1000000 GETRANGE_key:__rand_int___0_9-d3-P1-c50-k1000000 LRANGE_100-d3-P1-c50-k1000000' \
   "$(ids -t set --command 'GETRANGE key:__rand_int__ 0 9' --command lrange)" \
   '--command can be combined with -t'
-test_same 'SET-d16-P1-c50-k1000000-io9 SET-d16-P1-c50-k1000000' "$(ids -t set -d 16 --io-threads 9,1)" \
-  'each value of --io-threads is a case'
-test_same '[[1,1],[9,9]]' "$(planned -t set --io-threads 1,9 |
+test_same 'SET-d16-P1-c50-k1000000-io9 SET-d16-P1-c50-k1000000' "$(ids -t set -d 16 --set io-threads=9,1)" \
+  'each value of io-threads is a case'
+test_same '[[1,1],[9,9]]' "$(planned -t set --set io-threads=1,9 |
   jq -sc 'map([.config.io_threads, .server.io_threads])')" 'the server has these threads'
-test_same 3 "$(planned -t set --threads 3 | jq .config.benchmark_threads)" 'the load has its threads'
+test_same 3 "$(planned -t set --set benchmark-threads=3 | jq .config.benchmark_threads)" 'the load has its threads'
 test_same '[true,1]' "$(planned -t set --cluster-mode true | jq -c '[.config.cluster_mode, .server.primaries]')" \
   'a load on a cluster'
 long=$(printf 'SET key:{key} %0300d' 0)
@@ -35,14 +35,10 @@ refuses() { # refuses WHAT PATTERN WORD...: these options are an error.
 echo '[{"commands": ["SET"]}]' >set.json
 refuses '--command with a FILE is refused' "'-t' and '--command' say what to measure, and so does FILE" \
   --command 'GET a' set.json
-for option in '--io-threads 2' '--threads 2' '--populate-with set'; do
-  # shellcheck disable=SC2086 # words
-  refuses "$option with a FILE is refused" "'--io-threads', '--threads' and '--populate-with' are for '-t'" \
-    $option set.json
-done
-refuses 'no I/O threads are refused' "option '--io-threads': '0' is not an integer from 1 to 1024" \
-  -t set --io-threads 0
-refuses 'half a thread is refused' "option '--threads': '1.5' is not a whole number" -t set --threads 1.5
+refuses '-c with a FILE is refused' "'-P', '-d', '-c' and '-r' are for '-t'" -c 5 set.json
+refuses 'no I/O threads are refused' "option '--set': .*'io-threads' must be a positive integer" \
+  -t set --set io-threads=0
+refuses 'half a thread is refused' "'benchmark-threads' must be a positive integer" -t set --set benchmark-threads=1.5
 refuses 'a test with blanks is refused' "option '-t': 'set get' is not the name of a test: '--command'" -t 'ping,set get'
 refuses 'an unknown test is refused' "unknown command 'GETT', did you mean 'GET'" --command gett
 refuses 'a blank command is refused' "must be a non-empty list of non-blank strings" --command ' '
@@ -51,14 +47,14 @@ refuses 'a blank command is refused' "must be a non-empty list of non-blank stri
 
 run() { vkb-load -q --runs 1 -c 2 -n 2000 -r 100 "$@"; }
 test_that 'a load with --command' run --command 'GETRANGE key:__rand_int__ 0 9' \
-  --populate-with 'SET key:__rand_int__ __data__' -d 50 -o own
+  --set 'populate_with=SET key:__rand_int__ __data__' -d 50 -o own
 test_same '["ok",2000,0,2000,0]' "$(jq -c 'select(.type == "run") | [.status, .metrics.requests, .metrics.errors,
   .metrics.keyspace_hits, .metrics.keyspace_misses]' own)" 'it finds what the server was filled with'
 test_same '"SET key:__rand_int__ __data__"' "$(jq -c 'select(.type == "run").config.populate_with' own)" \
-  '--populate-with is in the configuration of the case'
-test_that '--populate-with with a named test' run --command 'STRLEN key:__rand_int__' --populate-with set -o named
+  'populate_with is in the configuration of the case'
+test_that 'populate_with with a named test' run --command 'STRLEN key:__rand_int__' --set populate_with=set -o named
 test_same 2000 "$(jq 'select(.type == "run").metrics.keyspace_hits' named)" 'each read finds its key'
-test_that 'a mix is filled' run --mix "'GETRANGE key:__rand_int__ 0 1' 3, 'APPEND key:__rand_int__ x' 1" --populate-with set -o mixed
+test_that 'a mix is filled' run --mix "'GETRANGE key:__rand_int__ 0 1' 3, 'APPEND key:__rand_int__ x' 1" --set populate_with=set -o mixed
 test_same 0 "$(jq 'select(.config.command == "mix").metrics.keyspace_misses' mixed)" 'the reads of a mix find their keys'
 cat >own.json <<'END'
 [{"commands": ["SET", "GETRANGE key:__rand_int__ 0 1"], "populate_with": "SET", "keyspacelen": [100],
@@ -67,7 +63,7 @@ END
 test_that 'a configuration with populate_with' vkb-load -q --runs 1 -o configured own.json
 test_same 'ok ok ok ok' "$(jq -r 'select(.type == "run").status' configured | xargs)" 'its runs are ok, on a cluster, too'
 printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"valkey-server"}\n' a b >builds
-test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:__rand_int__' --populate-with set -o two
+test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:__rand_int__' --set populate_with=set -o two
 test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each build has been populated'
 test_status 2 'a command that the server does not have fails its run' run --command 'NOSUCH a b'
 test_match 'refused: ERR unknown command' .err 'the error has the answer of the server'
@@ -107,7 +103,7 @@ bad() { # bad WHAT PATTERN WORD...: a request with these lines is refused
   test_absent '[^ -~]' .err "$what: the message is ASCII"
 }
 allowed=$(asked x; vkb-load --plan --request request 2>&1 | sed -n 's/.*options of a request are //p' | tr -d ',-')
-test_same 'tests command mix populatewith clients pipeline datasize keyspacelen iothreads threads clustermode duration warmup runs' \
+test_same 'tests command mix clients pipeline datasize keyspacelen clustermode duration warmup runs set populate_with set iothreads set benchmarkthreads' \
   "$allowed" 'the message lists the options that a request may have'
 vkb-load --dump-options | awk -F '\t' '{ print $2, $4 }' >options
 tried=0
@@ -129,7 +125,9 @@ bad 'a FILE behind --' "has 'set.json', which is not an option" '-- set.json'
 bad 'a FILE that is stdin' "has '-', which is not an option" '-'
 bad 'an open quote' "request 'request' cannot be read: a quote is not closed" "-t 'set"
 bad 'an option without its value' "option '-P' needs an argument: LIST" -P
-bad 'a wrong value' "option '-P': '1x' is not an integer from 1 to 1000000" -P 1x
+bad 'a wrong value' "option '-P': pipelines=1x: 'pipelines' must be a list of positive integers" -P 1x
+bad 'a key that others may not set' "a request cannot set 'reference'" '-t set --set reference=/bin/sh'
+bad 'a key that begins like one' "a request cannot set 'io-threadsx'" '-t set --set=io-threadsx=1'
 # shellcheck disable=SC2016 # as it is
 bad 'shell text as the name of a test' "option '-t': .* is not the name of a test" '-t "$(touch evil)`touch evil`;touch evil|touch evil"'
 test_empty "$(find . -name evil)" 'it is not executed'
@@ -151,17 +149,18 @@ test_match 'it is longer than 8192 bytes' long.8193 'the message has the limit'
 limit() {
   option=$1 most=$2 beyond=$3
   shift 3
-  asked "$* $option $most"
+  case $option in *=) gap= ;; *) gap=' ' ;; esac
+  asked "$* $option$gap$most"
   test_that "a request may have $option $most" planned --request request
-  bad "$option $beyond" "option '$option': $beyond is more than a request may ask for, which is $most" \
-    "$* $option $beyond"
+  bad "$option $beyond" "option '${option%=}': $beyond is more than a request may ask for, which is $most" \
+    "$* $option$gap$beyond"
 }
 limit --clients 10000 10001
 limit --pipeline 1000 1001
 limit --data-size 1048576 1048577 -r 100
 limit --keyspacelen 10000000 10000001
-limit --io-threads 128 129
-limit --threads 128 129
+limit '--set io-threads=' 128 129
+limit '--set benchmark-threads=' 128 129
 limit --duration 300 300.5 --runs 1
 limit --warmup 300 300.5 --runs 1
 bad 'a limit within a list' "option '--pipeline': 5000 is more" -P 1,5000,2
@@ -175,7 +174,7 @@ room() { # room WHAT WORD...: a request that can take too much memory is refused
 }
 room 'more than 4 GiB of values' '-t set -r 4097 -d 1048576'
 room 'a long command for each key' \
-  "--command 'GET k:{key}' --populate-with 'SET k:{key} $long' -r 10000000"
+  "--command 'GET k:{key}' --set 'populate_with=SET k:{key} $long' -r 10000000"
 room 'a long mix for each key' "--mix \"'SET k:{key} $long' 1\" -r 10000000 --duration 1"
 room 'several values for each key' \
   "--command 'MSET a{key} __data__ b{key} __data__ c{key} __data__ d{key} __data__' -r 1000000 -d 1088 --duration 1"
@@ -189,16 +188,16 @@ room 'a list that grows' '-t lpush -d 1000 --duration 60'
 room 'a hash that grows' "--command 'HSET h __seq__ __data__' -d 1000 --duration 60"
 room 'a stream that grows' "--command 'XADD s * f __data__' -d 1000 --duration 60"
 room 'copies of what the server was filled with' \
-  "--command 'COPY a b:__rand_int__' --populate-with 'SETRANGE a 99000 x'"
-room 'a result for each key' "--command 'BITOP NOT b:{key} a' --populate-with 'SETRANGE a 99000 x'"
-room 'the table of LCS' "--command 'LCS a b' --populate-with 'MSET a __data__ b __data__' -d 100000 -r 1"
+  "--command 'COPY a b:__rand_int__' --set 'populate_with=SETRANGE a 99000 x'"
+room 'a result for each key' "--command 'BITOP NOT b:{key} a' --set 'populate_with=SETRANGE a 99000 x'"
+room 'the table of LCS' "--command 'LCS a b' --set 'populate_with=MSET a __data__ b __data__' -d 100000 -r 1"
 room 'requests without a reply' '-t set -r 10 -d 1000000 -c 1000 -P 100'
 room 'replies that wait' '-t get -r 10 -d 1000000 -c 1000 -P 100'
-room 'whole collections as replies' "--command 'SMEMBERS s' --populate-with 'SADD s __rand_int__' -P 100"
+room 'whole collections as replies' "--command 'SMEMBERS s' --set 'populate_with=SADD s __rand_int__' -P 100"
 for good in '-t set,get,incr,lpush,rpush,lpop,rpop,sadd,hset,spop,zadd,zpopmin,lrange_600,mset,mget,xadd,xrange' \
   '-t lpush,sadd,hset,xadd -d 64 --duration 10' "--command 'XADD s MAXLEN ~ 1000 * f __data__' -d 1000 --duration 60" \
-  "--command 'COPY key:__rand_int__ c:__rand_int__ REPLACE' --populate-with set" \
-  "--command 'LRANGE l 0 99' --populate-with 'RPUSH l __data__' -P 100" "--command 'SETBIT b __int:0:4294967295__ 1'"; do
+  "--command 'COPY key:__rand_int__ c:__rand_int__ REPLACE' --set populate_with=set" \
+  "--command 'LRANGE l 0 99' --set 'populate_with=RPUSH l __data__' -P 100" "--command 'SETBIT b __int:0:4294967295__ 1'"; do
   asked "$good"
   test_that "$good passes" planned --request request
 done
@@ -241,7 +240,7 @@ for name in SHUTDOWN 'CONFIG SET dir /tmp' 'REPLICAOF a 1' 'MODULE LOAD x' 'DEBU
   bad "$name behind another command" "may not have the command ${name%% *}: .* it may have those that read or write keys" \
     "--command 'GET a; 2 $name'"
   bad "$name in a mix" "may not have the command ${name%% *}: " "--mix \"'GET a' 1, '$(echo "$name x" | sed 's/"/\\"/g')' 1\""
-  bad "$name to fill the server" "may not have the command ${name%% *}: " "-t get --populate-with '$name x'"
+  bad "$name to fill the server" "may not have the command ${name%% *}: " "-t get --set 'populate_with=$name x'"
 done
 numbers() { seq -s , "$1"; }
 asked "-t set --runs 1 --duration 0.1 -P $(numbers 200)"

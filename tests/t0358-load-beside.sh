@@ -37,18 +37,18 @@ test_same '0 kept' "$(valkey-cli -p "$second" dbsize) $(cli get theirs)" \
   'only the server of the configuration is emptied'
 valkey-cli -p "$second" set mine 1 >/dev/null
 test_status 2 'another port as an option' running --flush --port "$first" port.json
-test_match "the option '--port' is $first, and the configuration of SET-.* has \"port\": $second; .* leave the other one out" \
+test_match "the option '--port' says $first, and the configuration of SET-.* has \"port\": $second; .* leave the other one out" \
   .err 'the error has both ports'
 test_status 2 'another host as an option' \
   running --flush --host 127.0.0.1 "$(config bind.json '"tls_mode":false,"bind_ip":"localhost"' && echo bind.json)"
-test_match "'--host' is 127.0.0.1, and the configuration of SET-.* has \"bind_ip\": localhost" .err \
+test_match "'--host' says 127.0.0.1, and the configuration of SET-.* has \"bind_ip\": localhost" .err \
   'the error has both hosts'
 config ports.json "\"tls_mode\":false,\"db\":1,\"port\":$first"
 test_status 2 'two configurations with two ports' running --flush port.json ports.json
 test_match "has \"port\": $second, that of SET-.* has $first: choose" .err 'the error has both ports'
 config db.json "\"tls_mode\":false,\"port\":$second,\"db\":3"
-test_status 2 'another database as an option' running --flush --db 4 db.json
-test_match "'--db' is 4, and the configuration of SET-.* has \"db\": 3" .err 'the error has both databases'
+test_status 2 'another database as an option' running --flush --uri valkey://127.0.0.1:$second/4 db.json
+test_match "'--uri' says 4, and the configuration of SET-.* has \"db\": 3" .err 'the error has both databases'
 config tls.json "\"tls_mode\":true,\"port\":$second"
 test_status 2 'the TLS of a configuration' running --flush tls.json
 test_match "cannot reach the server at 127.0.0.1:$second: .*TLS" .err 'it is used for the connection'
@@ -109,7 +109,7 @@ for policy in allkeys-lru noeviction; do
   test_same no "$([ -s large.jsonl ] && echo yes || echo no)" "$policy: no run is recorded"
   unchanged "$policy: the keys of others are still unchanged"
   test_status 2 "$policy: a list that grows without end" \
-    beside -t lpush -d 4000 --rate 1000 --duration 600s --runs 3
+    beside -t lpush -d 4000 --set rate=1000 --duration 600s --runs 3
   test_match "^vkb-load: LPUSH-.*: the server at 127.0.0.1:$first has (only .* left, and the load goes on to fill it: it was stopped|evicted|refused)" \
     .err "$policy: the load is stopped, with the reason"
   test_same '1 failed' "$(jq -s length .out) $(jq -r .status .out)" "$policy: the session ends with the failed run"
@@ -130,16 +130,16 @@ limit() {
   limited=$?
 }
 cache allkeys-lru
-limit 1mb -t get --duration 600s --rate 1000
+limit 1mb -t get --duration 600s --set rate=1000
 test_same "2 yes" "$limited $([ "$(evicted)" -gt 0 ] && echo yes)" 'an eviction during a load ends it'
 test_match 'has evicted [0-9]+ keys' err 'the error has their number'
 cache noeviction
-limit 1mb -t get --duration 600s --rate 1000
+limit 1mb -t get --duration 600s --set rate=1000
 test_same 2 "$limited" 'a refused write of another client ends a load'
 test_match 'has refused [0-9]+ writes? during the load because its memory is used up \(OOM\)' err 'the error says so'
 unchanged 'and nothing is lost'
 cache noeviction
-limit 1mb --mix 'GET 50 SET 50' --duration 600s --rate 1000
+limit 1mb --mix 'GET 50 SET 50' --duration 600s --set rate=1000
 test_same 2 "$limited" 'a refused write of the load ends it'
 test_match '(OOM)' err 'the error says so'
 

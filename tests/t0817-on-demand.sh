@@ -311,8 +311,8 @@ workflow() { # workflow: runs its jobs with the event
 merge=$(head_of theirs)
 fresh ".pull.merge_commit_sha = \"$merge\""
 GITHUB_EVENT_NAME=issue_comment
-asks "--command 'HGET h:{key} f' --populate-with 'HSET h:{key} f __data__' -d 20,40" \
-  '-r 50 -c 4 --duration 0.2 --runs 6 --io-threads 1'
+asks "--command 'HGET h:{key} f' --set 'populate_with=HSET h:{key} f __data__' -d 20,40" \
+  '-r 50 -c 4 --duration 0.2 --runs 6 --set io-threads=1'
 workflow >out 2>err
 test_match '^[01]$' "$(echo $? >code; echo code)" 'a comment is measured'
 sed 's/^/# /' err | tail -n 5
@@ -328,7 +328,7 @@ test_same '12 12' "$(jq -rs 'map(select(.type == "run" and .status == "ok" and .
 GITHUB_EVENT_NAME=workflow_dispatch
 fresh
 form '{base: "base", head: "main", tests: "", "cluster-mode": "true",
-  options: "--mix \u0027GET 3 SET 1\u0027 -c 2 -r 50 --duration 0.2 --runs 6 --threads 2"}'
+  options: "--mix \u0027GET 3 SET 1\u0027 -c 2 -r 50 --duration 0.2 --runs 6 --set benchmark-threads=2"}'
 workflow >out 2>err
 test_match '^[01]$' "$(echo $? >code; echo code)" 'two versions are compared'
 sed 's/^/# /' err | tail -n 5

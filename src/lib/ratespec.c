@@ -29,8 +29,8 @@ parse_rate(const char *text, size_t n, double *v)
 	return rc == 0 && is_rate(*v) ? 0 : -1;
 }
 
-const char *
-ratespec_parse(const char *text, struct ratespec *r)
+static const char *
+parse_text(const char *text, struct ratespec *r)
 {
 	const char *dash = strchr(text, '-'), *slash = strchr(text, '/');
 	long long steps = 0;
@@ -64,7 +64,7 @@ ratespec_read(const struct json *v, struct ratespec *r)
 
 	*r = (struct ratespec){0};
 	if (json_str(v))
-		return ratespec_parse(json_str(v), r);
+		return parse_text(json_str(v), r);
 	if (!is_rate(d))
 		return GRAMMAR;
 	r->from = r->to = d;

@@ -23,10 +23,8 @@ struct ratespec {
 
 struct json;
 
-/* Returns NULL, or why the text is not valid; static. */
-const char *ratespec_parse(const char *text, struct ratespec *);
-
-/* The same for a number or a text of JSON; NULL is not valid. */
+/* Returns NULL, or why a number or a text of JSON is not valid; static. NULL is
+ * not valid. */
 const char *ratespec_read(const struct json *, struct ratespec *);
 
 /*

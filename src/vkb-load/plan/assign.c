@@ -88,11 +88,13 @@ read_value(const struct config_key *k, const char *text)
 
 /* Checks one value, or each of a list. 0, or -1, error reported. */
 static int
-check_value(const struct config_key *k, const struct json *v, const char *given)
+check_value(const struct config_key *k, const struct json *v,
+    const char *option, const char *given)
 {
-	struct configwalk w = {.name = "option '--set'"};
+	char *name = mem_printf("option '%s'", option);
+	struct configwalk w = {.name = name};
 
-	str_add(&w.path, given);
+	str_printf(&w.path, "%s=%s", k->name, given);
 	if (json_type(v) != JSON_ARRAY) {
 		if (!configfit_matches(&w, k, v))
 			configfit_report(&w, "config", k, v);
@@ -101,7 +103,21 @@ check_value(const struct config_key *k, const struct json *v, const char *given)
 			if (!configfit_matches(&w, k, v))
 				configfit_report(&w, "config", k, v);
 	str_free(&w.path);
+	free(name);
 	return w.problems ? -1 : 0;
+}
+
+int
+assign_add(
+    struct json *values, const char *option, const char *key, const char *text)
+{
+	const struct config_key *k = find_key(key);
+	struct json *v = k ? read_value(k, text) : NULL;
+	int rc = k ? check_value(k, v, option, text) : -1;
+
+	if (v)
+		json_set(values, key, v);
+	return rc;
 }
 
 /* Adds the value of "KEY=VALUE". 0, or -1, error reported. */
@@ -110,17 +126,12 @@ parse_one(struct json *to, const char *text)
 {
 	const char *eq = strchr(text, '=');
 	char *name = eq ? mem_strn(text, (size_t)(eq - text)) : NULL;
-	const struct config_key *k;
-	struct json *v;
 	int rc = -1;
 
 	if (!eq || eq == text)
 		err_say("option '--set': '%s' is not KEY=VALUE", text);
-	else if ((k = find_key(name))) {
-		v = read_value(k, eq + 1);
-		rc = check_value(k, v, text);
-		json_set(to, name, v);
-	}
+	else
+		rc = assign_add(to, "--set", name, eq + 1);
 	free(name);
 	return rc;
 }

@@ -11,6 +11,11 @@
 struct json;
 struct opt_list;
 
+/* Adds the value of a key, which an option gives, to an object. 0, or -1, error
+ * reported. */
+int assign_add(
+    struct json *values, const char *option, const char *key, const char *text);
+
 /* Adds the values to an object, checked by the rules of their keys. 0, or -1,
  * error reported. */
 int assign_parse(const struct opt_list *, struct json *values);

@@ -358,7 +358,7 @@ read_cases(struct plan *p, const struct str *s)
 
 	if (json_len(p->want->set))
 		return err_fail(
-		    "%s: '--set', '--mix', '--rate' and '--replay' change "
+		    "%s: '--set', '--mix' and '--replay' change "
 		    "configurations, and these are cases: give them "
 		    "to the 'vkb-load --plan' that makes the cases",
 		    p->file);

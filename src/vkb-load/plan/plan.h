@@ -23,7 +23,6 @@ struct plan_want {
 	struct opt_list patterns;       /* of ids and names; none: all */
 	const char *cluster_mode;       /* "true" or "false"; NULL: unchanged */
 	const char *mix;                /* of configurations; NULL: unchanged */
-	const char *rate;               /* see ratespec.h; NULL: unchanged */
 	const char *engine;             /* NULL: unchanged */
 	long long shard, shards;        /* 1..shards; 0: all */
 	long long requests;             /* 0: unchanged */
@@ -37,7 +36,7 @@ struct plan_want {
 	bool no_flush;   /* own keys have a prefix, others stay */
 	bool running;    /* a running server is measured */
 	bool unixsocket; /* connect through a unix socket */
-	long long db;    /* negative: unchanged */
+	long long db;    /* of --uri; negative: unchanged */
 };
 
 struct plan {

@@ -1,10 +1,9 @@
 #include "quick.h"
-#include "config.h"
+#include "assign.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "mixspec.h"
-#include "num.h"
 #include "plan.h"
 #include "str.h"
 
@@ -31,10 +30,8 @@ quick_find_conflict(const struct quick *q, bool files)
 		return "'-t' and '--command' say what to measure, and so does "
 		       "FILE: give one of them";
 	if ((files || !quick_is_given(q)) &&
-	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen ||
-		q->io_threads || q->threads || q->populate_with))
-		return "'-P', '-d', '-c', '-r', '--io-threads', '--threads' "
-		       "and '--populate-with' are for '-t', '--command', "
+	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen))
+		return "'-P', '-d', '-c' and '-r' are for '-t', '--command', "
 		       "'--mix' or '--replay', not for a FILE";
 	return NULL;
 }
@@ -105,38 +102,6 @@ list_commands(const struct quick *q)
 	return list;
 }
 
-/* Adds the numbers of a list under a key. 0, or -1, error reported. */
-static int
-add_numbers(
-    struct json *cfg, const char *option, const char *key, const char *text)
-{
-	const struct config_key *k = config_find("config", key);
-	struct json *list;
-	long long v = 0;
-	size_t n;
-	char *word;
-	int rc = 0;
-
-	if (!text)
-		return 0;
-	list = json_array();
-	for (; rc == 0; text += n + 1) {
-		n = strcspn(text, ",");
-		word = mem_strn(text, n);
-		if (num_int(word, &v) < 0 || (double)v < k->min ||
-		    (double)v > k->max)
-			rc = err_fail("option '%s': '%s' is not an integer "
-				      "from %.0f to %.0f",
-			    option, word, k->min, k->max);
-		json_push_num(list, (double)v);
-		free(word);
-		if (!text[n])
-			break;
-	}
-	json_set(cfg, key, list);
-	return rc;
-}
-
 /* Returns a configuration with the numbers, or NULL, error reported. */
 static struct json *
 make_config(const struct quick *q)
@@ -146,12 +111,12 @@ make_config(const struct quick *q)
 		const char *option, *key, *text;
 	} lists[] = {{"-P", "pipelines", q->pipelines},
 	    {"-d", "data_sizes", q->data_sizes}, {"-c", "clients", q->clients},
-	    {"-r", "keyspacelen", few ? FEW_KEYS : q->keyspacelen},
-	    {"--io-threads", "io-threads", q->io_threads}};
+	    {"-r", "keyspacelen", few ? FEW_KEYS : q->keyspacelen}};
 	struct json *cfg = json_object();
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		if (add_numbers(cfg, lists[i].option, lists[i].key,
+		if (lists[i].text &&
+		    assign_add(cfg, lists[i].option, lists[i].key,
 			lists[i].text) < 0) {
 			json_free(cfg);
 			return NULL;
@@ -162,10 +127,6 @@ make_config(const struct quick *q)
 	}
 	if (q->running_io_threads)
 		json_set_num(cfg, "io-threads", q->running_io_threads);
-	if (q->threads)
-		json_set_num(cfg, "benchmark-threads", (double)q->threads);
-	if (q->populate_with)
-		json_set_str(cfg, "populate_with", q->populate_with);
 	if (q->tls)
 		json_set_bool(cfg, "tls_mode", true);
 	return cfg;

@@ -12,11 +12,9 @@ struct plan;
 /* As given; NULL: not given. The first are lists, separated by commas. */
 struct quick {
 	const char *tests, *pipelines, *data_sizes, *clients, *keyspacelen;
-	const char *io_threads;
 	struct opt_list commands; /* each is a test or a command */
-	const char *mix, *populate_with;
+	const char *mix;
 	const char *replay; /* path of a trace */
-	long long threads;  /* of the load; 0: not given */
 	/* Of the running server that is measured, which the cases have to fit.
 	 */
 	size_t primaries;       /* of a cluster; 0: it is a single server */

@@ -30,8 +30,8 @@ replay_find_conflict(const char *replay, const struct plan_want *w, bool count,
 {
 	if (!replay)
 		return NULL;
-	if (w->rate || w->db > 0)
-		return "'--replay' excludes '--rate' and '--db'";
+	if (w->db > 0)
+		return "'--replay' excludes a database of '--uri'";
 	if (count)
 		return "'--replay' excludes '--count' and '--count-only'";
 	if (no_flush)

@@ -11,6 +11,7 @@
 #include "vkb-load/engine/words.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +23,20 @@
 #define SECONDS_MOST 7200    /* of load on each build */
 #define AROUND_S 1           /* of a run, before and after its load */
 
-/* The options of a request, the key of a case that each sets, and its limit. */
+/* The options of a request, the key of a case that each sets, and its limit.
+ * Behind "set" are the keys that it may set. */
 static const struct {
 	const char *option, *key;
 	double most;
-} allowed[] = {{"tests", NULL, 0}, {"command", NULL, 0}, {"mix", NULL, 0},
-    {"populate-with", NULL, 0}, {"clients", "clients", 10000},
-    {"pipeline", "pipeline", 1000}, {"data-size", "data_size", 1 << 20},
-    {"keyspacelen", "keyspacelen", 10000000}, {"io-threads", "io_threads", 128},
-    {"threads", "benchmark_threads", 128}, {"cluster-mode", NULL, 0},
-    {"duration", "duration_s", 300}, {"warmup", "warmup_s", 300},
-    {"runs", NULL, 0}};
+	const char *set;
+} allowed[] = {{.option = "tests"}, {.option = "command"}, {.option = "mix"},
+    {"clients", "clients", 10000, NULL}, {"pipeline", "pipeline", 1000, NULL},
+    {"data-size", "data_size", 1 << 20, NULL},
+    {"keyspacelen", "keyspacelen", 10000000, NULL}, {.option = "cluster-mode"},
+    {"duration", "duration_s", 300, NULL}, {"warmup", "warmup_s", 300, NULL},
+    {.option = "runs"}, {.option = "set", .set = "populate_with"},
+    {"set", "io_threads", 128, "io-threads"},
+    {"set", "benchmark_threads", 128, "benchmark-threads"}};
 
 enum { ALLOWED = sizeof allowed / sizeof *allowed };
 
@@ -62,7 +66,8 @@ select_options(struct opt to[ALLOWED + 1], const struct opt *table)
 
 	for (; table->name; table++)
 		for (size_t i = 0; i < ALLOWED; i++)
-			if (strcmp(table->name, allowed[i].option) == 0)
+			if (strcmp(table->name, allowed[i].option) == 0 &&
+			    (!n || strcmp(to[n - 1].name, table->name) != 0))
 				to[n++] = *table;
 	to[n] = (struct opt){0};
 }
@@ -73,14 +78,35 @@ list_options(void)
 	struct str s = {0};
 
 	for (size_t i = 0; i < ALLOWED; i++)
-		str_printf(&s, "%s--%s", i ? ", " : "", allowed[i].option);
+		str_printf(&s, "%s--%s%s%s", i ? ", " : "", allowed[i].option,
+		    allowed[i].set ? " " : "",
+		    allowed[i].set ? allowed[i].set : "");
 	err_say("the options of a request are %s", s.s);
 	str_free(&s);
 }
 
-/* Parses the n words as options. 0, or -1, error reported. */
+/* 0, or -1, error reported, if a value is for a key that is not allowed. */
 static int
-parse_options(char **words, size_t n, const struct opt *table, void *opts)
+check_sets(const struct opt_list *sets, size_t from)
+{
+	for (bool may = false; from < sets->n; from++, may = false) {
+		for (size_t i = 0; i < ALLOWED; i++)
+			may = may ||
+			    (allowed[i].set &&
+				str_starts(sets->v[from], allowed[i].set) &&
+				sets->v[from][strlen(allowed[i].set)] == '=');
+		if (!may)
+			return err_fail("a request cannot set '%.*s'",
+			    (int)strcspn(sets->v[from], "="), sets->v[from]);
+	}
+	return 0;
+}
+
+/* Parses the n words as options; those of --set are added to 'sets'. 0, or -1,
+ * error reported. */
+static int
+parse_options(char **words, size_t n, const struct opt *table, void *opts,
+    const struct opt_list *sets)
 {
 	struct opt own[ALLOWED + 1];
 	struct opt_prog prog = {.name = "vkb-load",
@@ -88,6 +114,7 @@ parse_options(char **words, size_t n, const struct opt *table, void *opts)
 	    .purpose = "Options of a request.",
 	    .table = own};
 	char **argv = mem_array(n + 2, sizeof *argv);
+	size_t given = sets->n;
 	struct opt_args args;
 	int rc;
 
@@ -100,6 +127,8 @@ parse_options(char **words, size_t n, const struct opt *table, void *opts)
 		    "the request has '%s', which is not an option", args.v[0]);
 	else if (rc > 0)
 		rc = err_fail("a request cannot ask for help");
+	else if (rc == 0)
+		rc = check_sets(sets, given);
 	if (rc < 0)
 		list_options();
 	free(argv);
@@ -107,8 +136,8 @@ parse_options(char **words, size_t n, const struct opt *table, void *opts)
 }
 
 int
-request_read(
-    struct request *r, const char *file, const struct opt *table, void *opts)
+request_read(struct request *r, const char *file, const struct opt *table,
+    void *opts, const struct opt_list *sets)
 {
 	struct str s = {0};
 	const char *why;
@@ -120,7 +149,7 @@ request_read(
 	why = check_text(&s);
 	r->words = why ? NULL : words_split(s.s, &n, &why);
 	if (r->words)
-		rc = parse_options(r->words, n, table, opts);
+		rc = parse_options(r->words, n, table, opts, sets);
 	else
 		err_say("the request '%s' cannot be read: %s", file, why);
 out:
@@ -144,9 +173,11 @@ check_case(const struct json *config)
 		v = allowed[i].key ? json_get_num(config, allowed[i].key, 0)
 				   : 0;
 		if (v > allowed[i].most)
-			return err_fail("option '--%s': %.15g is more than a "
-					"request may ask for, which is %.0f",
-			    allowed[i].option, v, allowed[i].most);
+			return err_fail("option '--%s%s%s': %.15g is more than "
+					"a request may ask for, which is %.0f",
+			    allowed[i].option, allowed[i].set ? " " : "",
+			    allowed[i].set ? allowed[i].set : "", v,
+			    allowed[i].most);
 	}
 	bytes = requestcommands_check(config);
 	if (isinf(bytes))

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct opt;
+struct opt_list;
 struct plan;
 
 struct request {
@@ -18,10 +19,11 @@ struct request {
 /*
  * Reads the options of a file, "-" is stdin, into the struct at 'opts'. They
  * are written as in a shell, which is not asked; 'table' has all options of the
- * program. 0, or -1, error reported; call request_free in either case.
+ * program, and 'sets' has those of --set. 0, or -1, error reported; call
+ * request_free in either case.
  */
-int request_read(
-    struct request *, const char *file, const struct opt *table, void *opts);
+int request_read(struct request *, const char *file, const struct opt *table,
+    void *opts, const struct opt_list *sets);
 void request_free(struct request *);
 
 /* Checks the limits of the cases with so many runs. 0, or -1, error reported.

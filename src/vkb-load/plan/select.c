@@ -6,7 +6,6 @@
 #include "mem.h"
 #include "num.h"
 #include "plan.h"
-#include "ratespec.h"
 #include "scene.h"
 #include "str.h"
 
@@ -19,14 +18,7 @@
 int
 plan_check_want(struct plan_want *w)
 {
-	struct ratespec rate;
-	const char *why = w->rate ? ratespec_parse(w->rate, &rate) : NULL;
-
-	if (why)
-		return err_fail(
-		    "option '--rate': invalid rate '%s': %s", w->rate, why);
 	w->set = json_object();
-	json_set_str(w->set, "rate", w->rate);
 	json_set_str(w->set, "mix", w->mix);
 	json_set_str(w->set, "replay", w->replay);
 	return assign_parse(&w->sets, w->set);

@@ -28,7 +28,7 @@ static int
 refuse_option(const struct json *cas, const char *option, const char *value,
     const char *key, const char *own)
 {
-	return err_fail("the option '%s' is %s, and the configuration of %s "
+	return err_fail("the option '%s' says %s, and the configuration of %s "
 			"has \"%s\": %s; a running server is one of them: "
 			"leave the other one out",
 	    option, value, json_get_str(cas, "id"), key, own);
@@ -100,7 +100,7 @@ check_db(const struct json *cas, long long db)
 		return 0;
 	snprintf(given, sizeof given, "%lld", db);
 	snprintf(text, sizeof text, "%lld", own);
-	return refuse_option(cas, "--db", given, "db", text);
+	return refuse_option(cas, "--uri", given, "db", text);
 }
 
 int

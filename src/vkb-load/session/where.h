@@ -14,7 +14,7 @@ struct plan;
  * cases say: 'bind_ip', 'port' or the first of 'cluster_ports', 'tls_mode' if
  * all have it. Returns 0, or -1 after reporting that the cases name several
  * servers, or another one than the options, or another database than 'db',
- * which is that of '--db' or negative.
+ * which is that of '--uri' or negative.
  */
 int where_merge(struct address *, const struct plan *, long long db);
 
