@@ -394,7 +394,7 @@ printf '%s\n' '[{"commands":["SET"],"requests":[10],"keyspacelen":[9],"data_size
 refused "'replay_speed' needs a 'replay'" --set replay_speed=2 --plan set.json
 test_same REPLAY-P1-c1-live-x2 "$(vkb-load --replay live --set replay_speed=2 --plan \
   set.json | jq -r .id)" '--replay replaces the commands of a configuration'
-refused "excludes '--rate'" --replay live --set rate=5
+refused "both 'replay' and 'rate'" --replay live --set rate=5
 refused "excludes '--no-flush'" --replay live --no-flush --port 1
 refused "excludes '--order slices'" --replay live --order slices
 refused "excludes '--client'" --replay live --client 1/2

@@ -160,8 +160,8 @@ test_empty "$(find . -name evil)" 'no text of a comment is executed, or names a 
 GITHUB_EVENT_NAME=workflow_dispatch
 form() { jq -n "{inputs: ({base: \"8.0.1\", head: \"a/b\", issue: \"7\", tests: \"\"} + $1)}" >event; }
 fresh
-form '{"populate-with": "SET key:{key} \u0027a b\u0027 \"c\"", command: "GET key:{key}",
-  "cluster-mode": "true", runs: "", pipeline: null}'
+form '{"populate_with": "SET key:{key} \u0027a b\u0027 \"c\"", command: "GET key:{key}",
+  "cluster-mode": "true", "io-threads": "1", runs: "", pipeline: null}'
 test_that 'a form is taken' read_it
 test_same "SET key:{key} 'a b' \"c\" true" "$(vkb-load --plan --request request |
   jq -r '.config | "\(.populate_with) \(.cluster_mode)"')" 'the inputs are the options, unchanged'
