@@ -23,7 +23,9 @@ test_status 2 'no set is a usage error' needs
 test_status 2 'an unknown word is a usage error' needs build nonsense
 test_that '--help answers' needs --help
 test_status 2 'missing things with --keep-system' needs --keep-system build run
-test_match 'missing: gcc .*libcjson .*valkey-server' .err 'all missing things are listed'
+test_same 'gcc libcjson valkey-server valgrind' "$(grep -x 'gcc\|libcjson\|valkey-server\|valgrind' .out | xargs)" \
+  'stdout has the names of what is missing, one a line'
+test_same "vkb-needs: this is missing: 'vkb-needs build run' installs it" "$(cat .err)" 'a message names the command that installs it'
 test_empty_file log 'with --keep-system nothing is installed'
 
 fake id <<'END'
