@@ -1,6 +1,6 @@
 #!/bin/sh
 # Secrets are planted wherever a user may put one: configuration, environment, URL,
-# option, reply of a server, commit message. Every workflow runs, and every file, page,
+# option, load, argument of make, reply of a server, commit message. Every workflow runs, and every file, page,
 # table, log, branch and list of arguments is searched. Each place has a token of its
 # own, so that what is found names its source; tests/unit/redact.c has the ways to write
 # a secret.
@@ -12,7 +12,7 @@ test_postgres 'planted secrets'
 # plant PLACE: prints the token of a place
 plant() { echo "plant$1$$"; }
 number=70${$}4217
-places='config rule command note message env database variable option reply'
+places='config rule command note message env database variable option load build url reply'
 
 # What the user has is in the folder own, where the tokens stand.
 mkdir own out
@@ -90,28 +90,32 @@ run() {
   [ "$run_want" = "$run_got" ] || tail -n 20 "out/$run_name.err" | sed 's/^/# /'
 }
 judged='-m server_cpu_us_per_req --margin 60%'
+# What the workflows write down as the question: options of vkb-build and vkb-load.
+built="--make-arg DEPLOY_TOKEN=$(plant build)"
+mix="--mix=SET 9, 'CONFIG SET masterauth $(plant load)' 1"
 
 # --- the workflows
 
 run 0 quickstart vkb-quickstart --results quickstart --runs 2 own/cfg.json
 # shellcheck disable=SC2086 # words
 {
-  run 1 ab vkb-ab --results ab -C repo base main -- --runs 8 own/cfg.json -- $judged
-  run 0 ab-again vkb-ab --results ab2 -C repo a=base b=base -- --runs 2 own/env.json -- $judged --on-insufficient ok
-  run 1 pr vkb-pr --results pr -C repo --baseline ab/runs.jsonl base main -- \
+  run 1 ab vkb-ab --results ab -C repo base main $built -- --runs 8 own/cfg.json -- $judged
+  run 0 ab-again vkb-ab --results ab2 -C repo a=base b=base -- --runs 2 "$mix" own/env.json -- $judged --on-insufficient ok
+  run 1 pr vkb-pr --results pr -C repo --baseline ab/runs.jsonl base main $built -- \
     --runs 8 own/cfg.json -- $judged
-  run 0 bisect vkb-bisect --results bisect -C repo base main -- --runs 8 own/cfg.json -- $judged
+  run 0 bisect vkb-bisect --results bisect -C repo base main $built -- --runs 8 own/cfg.json -- $judged
 }
 run 0 bench vkb-bench --results-dir bench --valkey-path repo --config own/cfg.json \
-  --commits base main --runs 2 --logs bench-logs
+  --commits base main --runs 2 --logs bench-logs -- "$mix"
 in_repo branch -f unstable main
 run 0 continuous vkb-continuous -C repo --results continuous --file state --max-commits 1 \
-  own/cfg.json -- --runs 2
+  own/cfg.json -- --runs 2 "$mix" -- --make-arg "DEPLOY_TOKEN=$(plant build)"
 run 0 continuous-table vkb-continuous -C repo --results continuous2 --table core \
   --max-commits 1 own/cfg.json -- --runs 2
 run 0 query vkb-trackcommits query --list-configs --format text
 if command -v perf >/dev/null; then
-  run 0 why vkb-why -C repo --results why --rounds 1 --time 1s base main own/cfg.json
+  # shellcheck disable=SC2086 # words
+  run 0 why vkb-why -C repo --results why --rounds 1 --time 1s base main own/cfg.json -- $built
 fi
 run 2 reply vkb-load --runs 1 -o reply.jsonl --logs reply-logs own/reply.json
 run 2 fatal vkb-load --runs 1 -o fatal.jsonl --logs fatal-logs own/fatal.json
@@ -147,6 +151,7 @@ cp -R ab pr bench continuous reply.jsonl published
 mkdir published/old.part
 sed 's/1_SET/keptout/g' reply.jsonl >published/old.part/kept-out.jsonl
 run 0 publish vkb-publish --repo "$scratch/store.git" --table core push published
+run 2 refused vkb-publish --repo "http://127.0.0.1:1/store.git?private_token=$(plant url)" push published
 git --git-dir=store.git log -p --all >out/branch
 sql "SELECT tablename FROM pg_tables WHERE schemaname = 'public'" >out/tables
 while read -r table; do
@@ -160,6 +165,8 @@ test_empty "$(cd "$top/bin" && grep -l '^#!/bin/sh' -- * | while read -r workflo
 done)" 'every workflow was run'
 # The arguments that the user gave are what they are.
 sed -i '/^[^ ]*vkb-serve --config /d; /^env GRAFANA_URL=/d' out/started
+sed -i "s/DEPLOY_TOKEN=$(plant build)//g; s/masterauth $(plant load)//g; s/private_token=$(plant url)//g" \
+  out/started out/make.env
 
 # --- what was planted is nowhere
 
@@ -181,6 +188,10 @@ test_same '***' "$(jq -r 'select(.type == "run").config.server_config.requirepas
 test_same 'bench on >*** ~* +@all' "$(jq -r 'select(.type == "run").config.server_config.user[0]' \
   ab/runs.jsonl | sort -u)" 'a record has the rules of a user without the password'
 test_match 'ERR token=\*\*\*' reply.jsonl 'a record has the reply of the server without the token'
+test_same 3 "$(grep -lF 'DEPLOY_TOKEN=***' ab/asked pr/asked bisect/asked | wc -l | tr -d ' ')" \
+  'the questions have the argument of make without its token'
+test_match 'CONFIG SET masterauth \*\*\*' ab2/asked 'a question has the command of the load without the password'
+test_match "^vkb-publish: .*private_token=\*\*\*" out/refused.err 'the error of vkb-publish has the URL without its token'
 test_match "for the user named 'other'" out/fatal.err 'the error of a server names the user'
 test_match 'requirepass.*list|requirepass.*not' out/wrong.err \
   'the error of a password of a wrong type names its key'
