@@ -132,8 +132,9 @@ choose() {
 }
 # judge COMMAND END STATUS: prints what is wrong with this end of the workflow
 judge() {
+  [ "$3" -ne "$right" ] || ! harmless "$workflow" "$1" "$2" || return
   if [ "$3" -ne 2 ]; then
-    { [ "$3" -eq "$right" ] && harmless "$workflow" "$1" "$2"; } || echo "status $3"
+    echo "status $3"
     return
   fi
   case $1,$2 in
@@ -203,13 +204,18 @@ END
 mkdir empty
 judged='-m rps --margin 95% --on-insufficient ok'
 common="-C $scratch/repo base main -- --runs 2 $scratch/cfg.json -- $judged"
+cp -a repo slow
+git -C slow checkout -q -B slow
+sed 's/ 1$/ 100000/' repo/src/burn.h >slow/src/burn.h
+git -C slow commit -qam slow
 
 matrix vkb-ab 0 empty "vkb-ab --results r $common"
 after vkb-stats 1 ab-measured
-matrix vkb-ab 0 ab-measured "vkb-ab --results r $common"
+matrix vkb-ab 0 ab-measured "cd $scratch/repo && vkb-ab --results $scratch/work/r ${common#* * }"
+matrix vkb-ab 0 empty "cd $scratch/slow && vkb-ab --results $scratch/work/r -- ${common#*-- }"
 matrix vkb-pr 0 empty "vkb-pr --results r $common"
 after vkb-stats 1 pr-measured
-matrix vkb-pr 0 pr-measured "vkb-pr --results r $common"
+matrix vkb-pr 0 pr-measured "vkb-pr --results r --baseline $scratch/ab-measured/r/part.jsonl $common"
 bench="vkb-bench --valkey-path $scratch/repo --config $scratch/cfg.json --commits base main --runs 2"
 matrix vkb-bench 0 empty "$bench"
 after vkb-parse 1 bench-measured
@@ -221,17 +227,18 @@ printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$bench --baseline b
 start=empty
 after vkb-compare 2 unused
 test_match 'nothing was compared: vkb-compare ended with status 1' try.err 'status 1 of vkb-compare without a comparison is an error'
-matrix vkb-quickstart 0 empty "vkb-quickstart --runs 2 --results r $scratch/cfg.json"
+quickstart="vkb-quickstart --runs 2 --results r $scratch/cfg.json"
+matrix vkb-quickstart 0 empty "$quickstart"
+mkdir quick
+(cd quick && eval "$quickstart" >/dev/null 2>&1)
+matrix vkb-quickstart 2 quick "$quickstart"
 
 matrix vkb-continuous 0 empty \
   "vkb-continuous -C $scratch/repo --branch main --max-commits 1 --file t --results r $scratch/cfg.json -- --runs 2"
-cp -a repo slow
-git -C slow checkout -q -B slow
-sed 's/ 1$/ 100000/' repo/src/burn.h >slow/src/burn.h
-git -C slow commit -qam slow
 mkdir bisected
 bisect="vkb-bisect -C $scratch/slow --results r base slow -- --runs 8 $scratch/cfg.json -- -m server_cpu_us_per_req --margin 60%"
 (cd bisected && eval "$bisect" >/dev/null 2>&1)
+rm -r bisected/r/culprit # is measured again
 matrix vkb-bisect 0 bisected "$bisect"
 if command -v perf >/dev/null; then
   mkdir why

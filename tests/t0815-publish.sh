@@ -81,7 +81,8 @@ printf '#!/bin/sh\nexit 1\n' >store.git/hooks/pre-receive
 chmod +x store.git/hooks/pre-receive
 echo "{\"type\":\"n5\"}" >d3/five.jsonl
 test_status 2 'a push that is refused is exit 2' publish --repo "$scratch/store.git" push d3
-test_match "^vkb-publish: branch 'vkb-history' of" .err 'the error names the branch'
+test_match "^vkb-publish: branch 'vkb-history' of .*: \[remote rejected\] \(pre-receive hook declined\): git ended with status 1" \
+  .err 'the error names the branch and has the reason'
 rm store.git/hooks/pre-receive
 test_status 2 'a push to a repository that does not exist is exit 2' publish --repo "$scratch/none.git" push d3
 test_match "cannot read '.*none.git'" .err 'the error names the repository'
