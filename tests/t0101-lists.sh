@@ -250,7 +250,7 @@ cycles() {
         split(u, half, SUBSEP)
         if (half[2] in home && home[half[2]] != half[1]) print half[1], home[half[2]]
       }
-    }' | sort -u | tsort 2>&1 >/dev/null
+    }' | sort -u | { tsort >/dev/null; } 2>&1
 }
 for d in build env flame history parse pgpush profile record report serve trackcommits; do
   cycles "vkb-$d"

@@ -47,7 +47,7 @@ config ports.json "\"tls_mode\":false,\"db\":1,\"port\":$first"
 test_status 2 'two configurations with two ports' running --flush port.json ports.json
 test_match "has \"port\": $second, that of SET-.* has $first: choose" .err 'the error has both ports'
 config db.json "\"tls_mode\":false,\"port\":$second,\"db\":3"
-test_status 2 'another database as an option' running --flush --uri valkey://127.0.0.1:$second/4 db.json
+test_status 2 'another database as an option' running --flush --uri "valkey://127.0.0.1:$second/4" db.json
 test_match "'--uri' says 4, and the configuration of SET-.* has \"db\": 3" .err 'the error has both databases'
 config tls.json "\"tls_mode\":true,\"port\":$second"
 test_status 2 'the TLS of a configuration' running --flush tls.json
