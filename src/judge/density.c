@@ -11,9 +11,9 @@ density_make_law(struct moderate m)
 {
 	struct law l = {m.var, fmin(m.df, 1e6), 0};
 
-	l.constant = l.df > 200
-	    ? -.5 * log(2 * M_PI)
-	    : lgamma((l.df + 1) / 2) - lgamma(l.df / 2) - .5 * log(M_PI * l.df);
+	l.factor = l.df > 200 ? 1 / sqrt(2 * M_PI)
+			      : exp(lgamma((l.df + 1) / 2) - lgamma(l.df / 2)) /
+		sqrt(M_PI * l.df);
 	return l;
 }
 
@@ -24,9 +24,9 @@ density_at(const struct law *l, double square, double more)
 {
 	double var = l->var + more;
 
-	return exp(l->constant - .5 * log(var) -
-	    (l->df > 200 ? .5 * square / var
-			 : (l->df + 1) / 2 * log1p(square / var / l->df)));
+	return l->factor / sqrt(var) *
+	    exp(l->df > 200 ? -.5 * square / var
+			    : -(l->df + 1) / 2 * log(1 + square / var / l->df));
 }
 
 double
@@ -34,7 +34,7 @@ density_below(double t, double df)
 {
 	double z = df > 200 ? t
 			    : copysign((8 * df + 1) / (8 * df + 3) *
-				      sqrt(df * log1p(t * t / df)),
+				      sqrt(df * log(1 + t * t / df)),
 				  t);
 
 	return .5 * erfc(-z * M_SQRT1_2);

@@ -7,9 +7,9 @@
 
 #include "moderate.h"
 
-/* A distribution's density; 'constant' depends on df only. */
+/* A distribution's density; 'factor' depends on df only. */
 struct law {
-	double var, df, constant;
+	double var, df, factor;
 };
 
 /* One case, as the sums need it. */

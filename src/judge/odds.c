@@ -11,7 +11,7 @@
 #define MOST_GROUP .05 /* prior probability of a group, at most */
 
 enum {
-	GRID = 100,   /* places of G that are kept */
+	GRID = 64,    /* places of G that are kept */
 	SAMPLED = 200 /* cases that say what is common */
 };
 
@@ -249,7 +249,9 @@ lay_grid(struct odds *o)
 {
 	static const double off[] = {-6, -3, -1.5, -.7, 0, .7, 1.5, 3, 6};
 	const struct model_metric *m = o->metric;
-	size_t by = 1 + o->nsampled / 40;
+	size_t by = 1 + o->nsampled / 40, n;
+	struct place *old;
+	double best = -INFINITY;
 
 	for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
 		for (size_t k = 0; k < m->nlaws; k++)
@@ -262,31 +264,27 @@ lay_grid(struct odds *o)
 					o->sampled[k].sessions));
 	}
 	settle_places(o, 2 * GRID);
-	for (int pass = 0; pass < 2; pass++) {
-		struct place *old = o->places;
-		size_t n = o->nplaces;
-		double best = -INFINITY;
+	old = o->places;
+	n = o->nplaces;
+	for (size_t i = 0; i < n; i++)
+		best = fmax(best, old[i].best);
+	o->places = NULL;
+	o->nplaces = o->cap = 0;
+	for (size_t i = 0; i < n; i++) {
+		bool near = old[i].best > best - 11 ||
+		    (i && old[i - 1].best > best - 11) ||
+		    (i + 1 < n && old[i + 1].best > best - 11);
 
-		for (size_t i = 0; i < n; i++)
-			best = fmax(best, old[i].best);
-		o->places = NULL;
-		o->nplaces = o->cap = 0;
-		for (size_t i = 0; i < n; i++) {
-			bool near = old[i].best > best - 14 ||
-			    (i && old[i - 1].best > best - 14) ||
-			    (i + 1 < n && old[i + 1].best > best - 14);
-
-			if (!near)
-				continue;
-			add_place(o, old[i].g);
-			for (int k = 1; k < 3 && i + 1 < n && !pass; k++)
-				add_place(o,
-				    old[i].g +
-					(old[i + 1].g - old[i].g) * k / 3);
-		}
-		free(old);
-		settle_places(o, GRID);
+		if (!near)
+			continue;
+		for (int k = 0; k < (i + 1 < n ? 3 : 1); k++)
+			add_place(o,
+			    old[i].g +
+				(old[i + 1 < n ? i + 1 : i].g - old[i].g) * k /
+				    3);
 	}
+	free(old);
+	settle_places(o, GRID);
 }
 
 /* ---- groups */
