@@ -216,9 +216,9 @@ with() {
 # sessions: prints the standard deviation between the medians of sessions, over all
 # cases, of the runs on stdin
 sessions() {
-  jq -rs 'def median: sort | (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2;
+  jq -rs 'def mean: add / length;
     [group_by(.config.command)[] |
-      [group_by(.run.session)[] | map(.metrics.rps | log) | median] |
+      [group_by(.run.session)[] | map(.metrics.rps | log) | mean] |
       (add / length) as $mean | {squares: (map(. - $mean | . * .) | add), df: (length - 1)}] |
     (map(.squares) | add) / (map(.df) | add) | sqrt * 1e6 | round / 1e6'
 }

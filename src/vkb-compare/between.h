@@ -1,5 +1,5 @@
 /*
- * How much sessions of one build differ: the variance of their medians, as
+ * How much sessions of one build differ: the variance of their means of
  * logarithms. The noise of the runs is in it, so that it is too large rather
  * than too small.
  */
