@@ -87,24 +87,10 @@ density_weigh(
 	return o;
 }
 
-double
-density_alone(
-    double change, struct moderate error, double step, double unchanged)
-{
-	struct item c = {change, step, 0, density_make_law(error)};
-	struct own own = density_weigh(&c, change, 0, NULL);
-	double p = (1 - unchanged) * own.changed /
-	    (unchanged * own.unchanged + (1 - unchanged) * own.changed);
-
-	return p * (change < 0 ? own.down : 1 - own.down);
-}
-
-void
-density_compare(
-    double change, struct moderate error, double step, double density[2])
+struct own
+density_judge(double change, struct moderate error, double step)
 {
 	struct item c = {change, step, 0, density_make_law(error)};
 
-	density[0] = density_unchanged(&c, change, 0);
-	density[1] = density_changed(&c, change, 0);
+	return density_weigh(&c, change, 0, NULL);
 }

@@ -55,15 +55,7 @@ double density_changed(const struct item *, double off, double more);
 struct own density_weigh(
     const struct item *, double off, double more, const struct density_k *);
 
-/* Returns the probability that a case alone changed in the direction of its
- * change, which is 'change' with this error, if 'unchanged' is the share of
- * cases that do not. */
-double density_alone(
-    double change, struct moderate error, double step, double unchanged);
-
-/* Sets the densities of a change with this error if there is none [0], and if
- * there is one of any size [1]. */
-void density_compare(
-    double change, struct moderate error, double step, double density[2]);
+/* Both for a change with this error of a case alone. */
+struct own density_judge(double change, struct moderate error, double step);
 
 #endif

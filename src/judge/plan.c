@@ -3,6 +3,7 @@
 #include "density.h"
 #include "serial.h"
 #include "tdist.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -23,6 +24,7 @@ plan_describe(const struct model_row *r, const struct model_metric *m)
 	struct plan p = {.change = r->change,
 	    .error = r->error,
 	    .runs = r->n[0] < r->n[1] ? r->n[0] : r->n[1],
+	    .least = r->pairs ? r->pairs + 1 : VERDICT_RUNS,
 	    .step = r->step,
 	    .unchanged = m->unchanged};
 	double runs, by, noise, seen;
@@ -44,13 +46,9 @@ plan_describe(const struct model_row *r, const struct model_metric *m)
 		p.round.var = r->error.var * runs + seen - noise;
 		return p;
 	}
-	/* The noise that neighbouring runs share cancels in each round, and
-	 * that of neighbouring rounds in part, as their order alternates. */
-	p.round.var = (1 - p.rho) * (1 - p.rho / 2) * seen;
-	p.round.df /= 2;
-	/* The autocorrelation of one case is hardly known. */
-	if (!m->separate)
-		p.error.df /= 2;
+	/* Neighbouring runs share noise, which cancels in each round; two
+	 * rounds of the opposite order share some. */
+	p.round.var = (1 - p.rho) * (1 + p.rho * (1 - p.rho) / 2) * seen;
 	return p;
 }
 
@@ -60,25 +58,34 @@ static struct expected
 expect_rounds(const struct plan *p, double n)
 {
 	return (struct expected){.se = sqrt(p->round.var / n),
-	    .df = p->round.df * fmax(1, n / (double)p->runs),
+	    .df = p->round.df * n / (double)p->runs,
 	    .known = 1.8 * p->round.df};
+}
+
+/* Returns the probability that a case alone rose by so many standard errors. */
+static double
+find_probability(const struct plan *p, struct expected e, double errors)
+{
+	struct own own = density_judge(
+	    errors * e.se, (struct moderate){e.se * e.se, e.df}, p->step);
+	double changed = (1 - p->unchanged) * own.changed;
+
+	return changed * (1 - own.down) /
+	    (changed + p->unchanged * own.unchanged);
 }
 
 /* Returns how many standard errors a change has to be for a claim. */
 static double
 find_least(const struct plan *p, struct expected e)
 {
-	struct moderate error = {e.se * e.se, e.df};
 	double lo = 0, hi = 1;
 
-	while (hi < 1e3 &&
-	    density_alone(hi * e.se, error, p->step, p->unchanged) < p->p)
+	while (hi < 1e3 && find_probability(p, e, hi) < p->p)
 		hi *= 2;
 	for (int i = 0; i < 40; i++) {
 		double mid = (lo + hi) / 2;
 
-		if (density_alone(mid * e.se, error, p->step, p->unchanged) <
-		    p->p)
+		if (find_probability(p, e, mid) < p->p)
 			lo = mid;
 		else
 			hi = mid;
@@ -148,7 +155,7 @@ are_enough(const struct plan *p, double n)
 size_t
 plan_rounds(const struct plan *p)
 {
-	double lo = (double)p->runs, hi;
+	double lo = fmax(1, (double)p->least) - 1, hi;
 
 	if (!(p->round.var > 0) || !(p->round.df > 0) || !p->runs)
 		return 0;

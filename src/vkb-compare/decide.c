@@ -75,23 +75,23 @@ plan_row(const struct comparison *c, struct row *row)
 	const struct metric_facts *of = judge_find_metric(c, row->name);
 	struct plan p = plan_describe(&row->model, &of->model);
 	double by = row->common ? 1 : of->model.separate ? .2 : 1.7;
+	bool known = of->model.known;
 
 	p.margin = row->margin;
 	p.p = c->needs_p;
-	if (row->has_rest)
-		p.error = row->model.rest_error;
 	if (row->common)
 		p.unchanged = 1 - ODDS_ALL_CHANGED;
 	/* How much sessions differ is assumed, and only roughly known: one case
 	 * needs more than that, and where others tell the machine, less. The
 	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
 	 */
-	if ((!row->has_rest || of->cases < COMMON_CASES) &&
-	    row->model.shared > 0 && !of->model.known) {
+	if (row->has_rest && of->cases >= COMMON_CASES) {
+		p.error = row->model.rest_error;
+	} else if (row->model.shared > 0 && (row->has_rest || !known)) {
 		p.error = (struct moderate){row->model.own.var +
 			row->model.sessions + by * of->model.sessions.var,
-		    INFINITY};
-		p.known = true;
+		    known ? row->model.own.df : INFINITY};
+		p.known = !known;
 	}
 	row->visible = plan_change(&p);
 	if (!row->sessions[0] && !row->common && !row->busy)
@@ -103,6 +103,8 @@ decide_row(const struct comparison *c, struct row *row)
 {
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
+	size_t kept =
+	    f->paired || f->m < VERDICT_RUNS || f->n < VERDICT_RUNS ? have : 0;
 
 	row->verdict =
 	    verdict_decide(f, row->metric.better, row->margin, row->claim);
@@ -115,8 +117,8 @@ decide_row(const struct comparison *c, struct row *row)
 	    (row->verdict == VERDICT_INCONCLUSIVE ||
 		verdict_is_likely(row->verdict)))
 		plan_row(c, row);
-	if (row->needed > have)
-		row->minutes = (double)(row->needed - have) *
+	if (row->needed > kept)
+		row->minutes = (double)(row->needed - kept) *
 		    expect_seconds(row->pair) / 60;
 }
 
@@ -181,6 +183,7 @@ add_errors(struct comparison *c, struct overall *o)
 			continue;
 		if (!(row->model.own.df >= 1))
 			return;
+		mean.step += row->model.step / k;
 		sum = moderate_add(
 		    row->model.own, sum.var > 0 ? sum : (struct moderate){0});
 	}

@@ -122,11 +122,11 @@ sum_laws(const struct noise_law v[LAWS], struct model_row *r)
 	r->change = 0;
 	r->error = (struct moderate){0, v[0].error.df};
 	for (int i = 0; i < LAWS; i++) {
-		double one[2];
+		struct own own =
+		    density_judge(v[i].change, v[i].error, r->step);
 
-		density_compare(v[i].change, v[i].error, r->step, one);
-		d[0] += v[i].weight * one[0];
-		d[1] += v[i].weight * one[1];
+		d[0] += v[i].weight * own.unchanged;
+		d[1] += v[i].weight * own.changed;
 		r->change += v[i].weight * v[i].change;
 		square += v[i].weight * v[i].change * v[i].change;
 		r->error.var += v[i].weight * v[i].error.var;
@@ -163,8 +163,8 @@ weighing_slope(struct finding *f, const struct trend *t)
 	double by = fmax(fabs(t->begin), fabs(t->end));
 	double change = t->end - t->begin;
 	struct moderate error = {fmax(LEAST, t->se / by * t->se / by), t->df};
-	double d[2];
+	struct own own = density_judge(change / by, error, 0);
 
-	density_compare(change / by, error, 0, d);
-	f->evidence = log(fmax(d[1], 1e-300) / fmax(d[0], 1e-300));
+	f->evidence =
+	    log(fmax(own.changed, 1e-300) / fmax(own.unchanged, 1e-300));
 }

@@ -666,6 +666,7 @@ print_cell(const struct cell *c, const struct result *r)
 {
 	/* Two standard deviations of a share of so many reports. */
 	double slack = 2 * sqrt(.05 * .95 / r->reports);
+	double least = c->covered_least > 0 ? c->covered_least : .93;
 	bool good = true;
 
 	printf("%-46s", c->name);
@@ -695,7 +696,7 @@ print_cell(const struct cell *c, const struct result *r)
 			.05 + 2 * sqrt(.8 * .2 / r->changed);
 	if (r->equal > 0)
 		good = good && r->equivalent <= (.06 + slack) * r->equal;
-	good = good && r->covered >= (.93 - slack) * r->covering;
+	good = good && r->covered >= (least - slack) * r->covering;
 	good = good && r->held >= (.93 - slack) * r->means;
 	print_share(r->kept, r->said);
 	if (r->said > 0) {

@@ -157,6 +157,7 @@ bounds(void)
 	    .error = {4e-4, 5},
 	    .round = {24e-4, 5},
 	    .runs = 6,
+	    .least = 7,
 	    .margin = .02,
 	    .unchanged = .8,
 	    .p = PLAN_P};
