@@ -5,46 +5,86 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* The runs of one session of a row. */
-struct cell {
-	uint32_t session;
-	double n[2], mean[2];
-};
-
-/* What the sessions of one side add up to. */
-struct spread {
-	double *sum, *n; /* of each session, over the rows */
-};
-
-/* Adds the means of the sessions of a row around their mean, or what the
- * machine's part leaves of them, to the variance of T of that row. */
-static void
-spread_row(struct effect *f, size_t row, int side, struct spread *s, bool rest)
+double
+effect_count_sessions(
+    const struct effect *f, size_t row, int side, double *mean)
 {
-	const struct model_row *r = &f->rows[row];
-	double mean = 0, sessions = (double)effect_count_sessions(r, side);
-	double by = f->metric->separate ? (double)f->n / (double)(f->n - 1) : 1;
+	double n = 0, sum = 0;
 
-	if (sessions < 2)
-		return;
-	for (size_t i = 0, end; i < r->n[side]; i = end) {
-		end = effect_end_session(r, side, i);
-		mean += effect_find_mean(r->runs[side] + i, end - i) / sessions;
+	for (size_t i = 0; i < f->ncells[row]; i++)
+		if (f->cells[row][i].n[side] > 0) {
+			sum += f->cells[row][i].mean[side];
+			n++;
+		}
+	if (mean)
+		*mean = sum / n;
+	return n;
+}
+
+/* Lists the sessions of a row. */
+static void
+list_cells(struct effect *f, size_t row)
+{
+	struct model_row *r = &f->rows[row];
+	struct cell *v = mem_array(r->n[0] + r->n[1] + 1, sizeof *v);
+	size_t at[2] = {0, 0}, n = 0;
+	bool share = false;
+
+	while (at[0] < r->n[0] || at[1] < r->n[1]) {
+		struct cell *c = &v[n++];
+
+		c->session = UINT32_MAX;
+		for (int j = 0; j < 2; j++)
+			if (at[j] < r->n[j] &&
+			    r->runs[j][at[j]].session < c->session)
+				c->session = r->runs[j][at[j]].session;
+		for (int j = 0; j < 2; j++) {
+			size_t end;
+
+			if (at[j] == r->n[j] ||
+			    r->runs[j][at[j]].session != c->session)
+				continue;
+			end = effect_end_session(r, j, at[j]);
+			c->n[j] = (double)(end - at[j]);
+			c->mean[j] =
+			    effect_find_mean(r->runs[j] + at[j], end - at[j]);
+			at[j] = end;
+		}
+		share = share || (c->n[0] > 0 && c->n[1] > 0);
 	}
-	for (size_t i = 0, end; i < r->n[side]; i = end) {
-		uint32_t k = r->runs[side][i].session;
-		double d;
+	f->cells[row] = v;
+	f->ncells[row] = n;
+	for (int j = 0; j < 2; j++)
+		r->sessions_of[j] =
+		    share ? 0 : (size_t)effect_count_sessions(f, row, j, NULL);
+}
 
-		end = effect_end_session(r, side, i);
-		d = effect_find_mean(r->runs[side] + i, end - i) - mean;
+/* Adds the means of the sessions of a row around their mean to what sessions do
+ * to all cases; 'rest': what that leaves of them to the variance of T. */
+static void
+spread_row(
+    struct effect *f, size_t row, int side, struct common *all, bool rest)
+{
+	double mean, sessions = effect_count_sessions(f, row, side, &mean);
+	bool separate = f->metric->separate;
+	double by = separate ? (double)f->n / (double)(f->n - 1) : 1;
+
+	if (sessions < 2 || f->rows[row].pairs)
+		return;
+	for (size_t i = 0; i < f->ncells[row]; i++) {
+		const struct cell *c = &f->cells[row][i];
+		struct common *of = &all[c->session];
+		double d = c->mean[side] - mean;
+
+		if (!(c->n[side] > 0))
+			continue;
 		if (!rest) {
-			s->sum[k] += d;
-			s->n[k]++;
+			of->e += d;
+			of->side++;
 			continue;
 		}
-		d -= f->metric->separate ? s->sum[k] / s->n[k] : 0;
+		d -= separate ? of->e / of->side : 0;
 		f->cases[row].var += by * d * d;
 	}
 	if (rest)
@@ -53,16 +93,22 @@ spread_row(struct effect *f, size_t row, int side, struct spread *s, bool rest)
 
 /* Adds the squares of what the sessions of a side do to all cases. */
 static void
-add_session_squares(struct effect *f, const struct spread *s, int side)
+spread_side(struct effect *f, int side)
 {
-	for (size_t k = 0; k < f->sessions; k++) {
-		double d = s->n[k] > 0 ? s->sum[k] / s->n[k] : 0;
+	struct common *all = mem_array(f->sessions + 1, sizeof *all);
 
-		f->count[side] += s->n[k] > 0;
+	for (int rest = 0; rest < 2; rest++)
+		for (size_t i = 0; i < f->n; i++)
+			spread_row(f, i, side, all, rest);
+	for (size_t k = 0; k < f->sessions; k++) {
+		double d = all[k].side ? all[k].e / all[k].side : 0;
+
+		f->count[side] += all[k].side > 0;
 		f->session.var += d * d;
 	}
 	if (f->count[side] > 1)
 		f->session.df += (double)f->count[side] - 1;
+	free(all);
 }
 
 /* Takes the noise of the runs from the variance of session means. */
@@ -77,8 +123,7 @@ settle_case(struct effect *f, size_t row)
 		return;
 	}
 	for (int j = 0; j < 2; j++) {
-		double sessions =
-		    (double)effect_count_sessions(&f->rows[row], j);
+		double sessions = effect_count_sessions(f, row, j, NULL);
 
 		if (sessions < 2)
 			continue;
@@ -96,22 +141,9 @@ measure_sessions(struct effect *f)
 {
 	const struct model_prior *p = f->prior;
 	struct moderate stated = {p->session_sd * p->session_sd, p->df};
-	struct spread s = {mem_array(f->sessions + 1, sizeof *s.sum),
-	    mem_array(f->sessions + 1, sizeof *s.n)};
 
-	for (int j = 0; j < 2; j++) {
-		for (int rest = 0; rest < 2; rest++) {
-			for (size_t i = 0; i < f->n; i++)
-				if (!f->rows[i].pairs)
-					spread_row(f, i, j, &s, rest);
-			if (!rest)
-				add_session_squares(f, &s, j);
-		}
-		memset(s.sum, 0, f->sessions * sizeof *s.sum);
-		memset(s.n, 0, f->sessions * sizeof *s.n);
-	}
-	free(s.sum);
-	free(s.n);
+	for (int j = 0; j < 2; j++)
+		spread_side(f, j);
 	f->metric->known =
 	    f->session.df >= MODEL_SESSIONS - 1 && !(p->others > 0);
 	if (!f->metric->known && f->metric->separate)
@@ -132,38 +164,6 @@ measure_sessions(struct effect *f)
 	for (size_t i = 0; i < f->n; i++)
 		settle_case(f, i);
 	f->of_cases = moderate_prior(f->cases, f->n);
-}
-
-/* Lists the sessions of a row. Caller frees. */
-static struct cell *
-list_cells(const struct model_row *r, size_t *n)
-{
-	struct cell *v = mem_array(r->n[0] + r->n[1] + 1, sizeof *v);
-	size_t at[2] = {0, 0};
-
-	*n = 0;
-	while (at[0] < r->n[0] || at[1] < r->n[1]) {
-		struct cell *c = &v[(*n)++];
-
-		c->session = UINT32_MAX;
-		for (int j = 0; j < 2; j++)
-			if (at[j] < r->n[j] &&
-			    r->runs[j][at[j]].session < c->session)
-				c->session = r->runs[j][at[j]].session;
-		for (int j = 0; j < 2; j++) {
-			size_t end;
-
-			if (at[j] == r->n[j] ||
-			    r->runs[j][at[j]].session != c->session)
-				continue;
-			end = effect_end_session(r, j, at[j]);
-			c->n[j] = (double)(end - at[j]);
-			c->mean[j] =
-			    effect_find_mean(r->runs[j] + at[j], end - at[j]);
-			at[j] = end;
-		}
-	}
-	return v;
 }
 
 /* The inverse of the covariance of both means of a session. */
@@ -196,11 +196,12 @@ invert_session(const struct effect *f, const struct cell *c, double between,
  * each side in that of the change.
  */
 static void
-combine_sessions(const struct effect *f, struct model_row *r, double between,
+combine_sessions(const struct effect *f, size_t row, double between,
     const struct moderate noise[2], double by[2])
 {
-	size_t n;
-	struct cell *v = list_cells(r, &n);
+	struct model_row *r = &f->rows[row];
+	size_t n = f->ncells[row];
+	const struct cell *v = f->cells[row];
 	double a[3] = {0}, b[2] = {0}, p[3], det, u[2];
 
 	for (size_t i = 0; i < n; i++) {
@@ -231,7 +232,6 @@ combine_sessions(const struct effect *f, struct model_row *r, double between,
 	}
 	if (r->shared < 1e-9)
 		r->shared = 0;
-	free(v);
 }
 
 /* Sets the variance of T of a row. Returns it if it is measured, else 0. */
@@ -260,7 +260,7 @@ estimate_unpaired(struct effect *f, size_t row)
 	t = find_case_noise(f, row, &var);
 	for (int j = 0; j < 2; j++)
 		noise[j] = effect_find_noise(f, row, j);
-	combine_sessions(f, r, fmax(1e-12, f->session.var + var), noise, by);
+	combine_sessions(f, row, fmax(1e-12, f->session.var + var), noise, by);
 	for (int j = 0; j < 2; j++) {
 		noise[j].var *= by[j];
 		/* Autocorrelated runs say less of their variance. */
@@ -306,11 +306,19 @@ effect_estimate(struct model_row *rows, size_t n, const struct model_prior *p,
 	f.cases = mem_array(n + 1, sizeof *f.cases);
 	f.runs = mem_array(n + 1, sizeof *f.runs);
 	f.between = mem_array(n + 1, sizeof *f.between);
+	f.cells = mem_array(n + 1, sizeof *f.cells);
+	f.ncells = mem_array(n + 1, sizeof *f.ncells);
+	for (size_t i = 0; i < n; i++)
+		list_cells(&f, i);
 	effect_measure_noise(&f);
 	measure_sessions(&f);
 	for (size_t i = 0; i < n; i++)
 		estimate_row(&f, i);
 	effect_set_laws(&f);
+	for (size_t i = 0; i < n; i++)
+		free(f.cells[i]);
+	free(f.cells);
+	free(f.ncells);
 	free(f.weights);
 	free(f.noise);
 	free(f.cases);

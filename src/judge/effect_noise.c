@@ -20,19 +20,8 @@ compare_residuals(const void *a, const void *b)
 {
 	const struct residual *x = a, *y = b;
 
-	if (x->side != y->side)
-		return x->side - y->side;
-	if (x->session != y->session)
-		return x->session < y->session ? -1 : 1;
-	return (x->time > y->time) - (x->time < y->time);
-}
-
-static int
-compare_rounds(const struct model_run *x, const struct model_run *y)
-{
-	if (x->session != y->session)
-		return x->session < y->session ? -1 : 1;
-	return (x->time > y->time) - (x->time < y->time);
+	return x->side != y->side ? x->side - y->side
+				  : model_compare_runs(&x->run, &y->run);
 }
 
 static void
@@ -40,7 +29,7 @@ add_residual(
     struct effect *f, size_t row, int side, const struct model_run *r, double e)
 {
 	f->residuals[f->nresiduals++] =
-	    (struct residual){row, side, r->session, r->time, e};
+	    (struct residual){row, side, {e, r->session, r->time}};
 }
 
 /* Sets how much the means of sessions differ, as the variance of a round;
@@ -55,9 +44,10 @@ measure_between(struct effect *f, size_t row, size_t from)
 		double sum = 0;
 
 		for (end = i; end < f->nresiduals &&
-		     f->residuals[end].session == f->residuals[i].session;
+		     f->residuals[end].run.session ==
+			 f->residuals[i].run.session;
 		     end++)
-			sum += f->residuals[end].e;
+			sum += f->residuals[end].run.y;
 		squares += sum * sum / (double)(end - i);
 		sessions++;
 	}
@@ -78,7 +68,7 @@ pair_runs(struct effect *f, size_t row)
 
 	while (i < r->n[0] && k < r->n[1]) {
 		const struct model_run *x = &r->runs[0][i], *y = &r->runs[1][k];
-		int c = compare_rounds(x, y);
+		int c = model_compare_runs(x, y);
 
 		if (c == 0) {
 			add_residual(f, row, 2, x, y->y - x->y);
@@ -96,7 +86,7 @@ pair_runs(struct effect *f, size_t row)
 	}
 	r->change = mean / (double)n;
 	for (i = from; i < f->nresiduals; i++)
-		f->residuals[i].e -= r->change;
+		f->residuals[i].run.y -= r->change;
 	measure_between(f, row, from);
 }
 
@@ -195,7 +185,7 @@ weigh_rows(struct effect *f)
 	for (size_t i = 0; i < f->nresiduals; i++) {
 		const struct residual *r = &f->residuals[i];
 
-		f->weights[r->row][r->side & 1] += r->e * r->e;
+		f->weights[r->row][r->side & 1] += r->run.y * r->run.y;
 		count[r->row][r->side & 1]++;
 	}
 	for (int which = 0; which < 3; which++) {
@@ -233,21 +223,21 @@ split_time(struct effect *f, const struct residual *v, size_t n)
 	for (size_t i = 0; separate && i < n; i++) {
 		double weight = f->weights[v[i].row][v[i].side & 1];
 
-		mean += v[i].e * weight;
+		mean += v[i].run.y * weight;
 		all += weight;
 	}
 	mean /= separate ? all : 1;
 	for (size_t i = 0; i < n; i++) {
 		struct moderate *s = &f->noise[v[i].row][v[i].side & 1];
 		double weight = f->weights[v[i].row][v[i].side & 1];
-		double e = v[i].e - mean;
+		double e = v[i].run.y - mean;
 
 		s->var += e * e * (separate ? all / (all - weight) : 1);
 		s->df++;
 	}
 	if (separate)
 		f->common[f->ncommon++] =
-		    (struct common){v->side, v->session, mean};
+		    (struct common){v->side, v->run.session, mean};
 }
 
 /* Splits the residuals into the machine's and those of each row, whose
@@ -265,16 +255,6 @@ split_residuals(struct effect *f)
 	}
 }
 
-size_t
-effect_count_sessions(const struct model_row *r, int side)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n[side]; i = effect_end_session(r, side, i))
-		n++;
-	return n;
-}
-
 /* Sets the variances of the rows, and fits what each side has in common. */
 static void
 measure_variances(struct effect *f)
@@ -285,8 +265,9 @@ measure_variances(struct effect *f)
 		for (int j = 0; j < 2; j++) {
 			struct model_row *r = &f->rows[i];
 			struct moderate *own = &f->noise[i][j];
-			double means =
-			    r->pairs ? 1. : (double)effect_count_sessions(r, j);
+			double means = r->pairs
+			    ? 1.
+			    : effect_count_sessions(f, i, j, NULL);
 
 			own->df -= means;
 			*own = own->df > 0

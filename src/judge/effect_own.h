@@ -12,9 +12,8 @@
 /* What a run is off the mean of its session, or a round off that of its row. */
 struct residual {
 	size_t row;
-	int side; /* 2: of a round */
-	uint32_t session;
-	double time, e;
+	int side;             /* 2: of a round */
+	struct model_run run; /* y: the residual */
 };
 
 /* The weighted mean of the residuals at one time; a side of a session is a
@@ -25,11 +24,19 @@ struct common {
 	double e;
 };
 
+/* The runs of one session of a row. */
+struct cell {
+	uint32_t session;
+	double n[2], mean[2];
+};
+
 struct effect {
 	struct model_row *rows;
 	size_t n;
 	const struct model_prior *prior;
 	struct model_metric *metric;
+	struct cell **cells; /* of each row */
+	size_t *ncells;
 	struct residual *residuals;
 	size_t nresiduals;
 	struct common *common;
@@ -61,7 +68,12 @@ struct moderate effect_find_round_noise(const struct effect *, size_t row);
 
 /* Returns the end of the session that begins at run i of a side. */
 size_t effect_end_session(const struct model_row *, int side, size_t i);
-size_t effect_count_sessions(const struct model_row *, int side);
+
+/* Returns how many sessions a side of a row has, and sets *mean, unless it is
+ * NULL, to the mean of theirs. */
+double effect_count_sessions(
+    const struct effect *, size_t row, int side, double *mean);
+
 double effect_find_mean(const struct model_run *, size_t n);
 
 /* Sets the laws of the machine's change. */

@@ -5,6 +5,16 @@
 
 #include <math.h>
 
+int
+model_compare_runs(const void *a, const void *b)
+{
+	const struct model_run *x = a, *y = b;
+
+	if (x->session != y->session)
+		return x->session < y->session ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
 void
 model_judge(struct model_row *rows, size_t n, const struct model_prior *p,
     struct model_metric *m)

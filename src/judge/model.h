@@ -36,6 +36,9 @@ struct model_run {
 			   * MODEL_UNORDERED on it is not known */
 };
 
+/* Compares places for qsort: session, then time. */
+int model_compare_runs(const void *, const void *);
+
 /* One case of a metric. The runs of a side are sorted by session, then time. */
 struct model_row {
 	const struct model_run *runs[2];
@@ -45,8 +48,9 @@ struct model_row {
 		       * side of this case, beyond what they did to all */
 
 	/* Set by model_judge. Variances are of ln(value). */
-	size_t rounds; /* that both sides have */
-	size_t pairs;  /* of them, compared one by one; 0: two samples */
+	size_t sessions_of[2]; /* of each side; 0: the sides share one */
+	size_t rounds;         /* that both sides have */
+	size_t pairs; /* of them, compared one by one; 0: two samples */
 	double change;
 	struct moderate noise[2]; /* of a run, of each side, or [0] of a pair */
 	struct moderate own; /* error by what is seen in this case; its df is

@@ -62,16 +62,6 @@ sheet_add(struct sheet *s, size_t row, int side, double value, uint32_t session,
 	of->v[of->n++] = (struct model_run){value, session, time};
 }
 
-static int
-compare_runs(const void *a, const void *b)
-{
-	const struct model_run *x = a, *y = b;
-
-	if (x->session != y->session)
-		return x->session < y->session ? -1 : 1;
-	return (x->time > y->time) - (x->time < y->time);
-}
-
 static double
 find_mean(const struct side *s)
 {
@@ -138,7 +128,7 @@ make_row(struct sheet *s, size_t row)
 		for (size_t i = 0; i < of->n; i++)
 			s->logs[row] = s->logs[row] && of->v[i].y > 0;
 		if (of->n)
-			qsort(of->v, of->n, sizeof *of->v, compare_runs);
+			qsort(of->v, of->n, sizeof *of->v, model_compare_runs);
 	}
 	by = mean[0] != 0 ? fabs(mean[0]) : fabs(mean[1]);
 	by = by > 0 ? by : 1;

@@ -214,35 +214,6 @@ set_busy(struct group *g, struct model_row *models)
 		    busy_noise(g->rows[i]) - least + busy_own_noise(g->rows[i]);
 }
 
-/* Counts the sessions of a row, unless its sides share one. */
-static void
-count_sessions(struct row *row, const struct model_row *m)
-{
-	size_t at[2] = {0, 0}, n[2] = {0}, shared = 0;
-
-	while (at[0] < m->n[0] || at[1] < m->n[1]) {
-		uint32_t least = UINT32_MAX;
-		size_t has = 0;
-
-		for (int j = 0; j < 2; j++)
-			if (at[j] < m->n[j] &&
-			    m->runs[j][at[j]].session < least)
-				least = m->runs[j][at[j]].session;
-		for (int j = 0; j < 2; j++) {
-			size_t from = at[j];
-
-			while (at[j] < m->n[j] &&
-			    m->runs[j][at[j]].session == least)
-				at[j]++;
-			n[j] += at[j] > from;
-			has += at[j] > from;
-		}
-		shared += has == 2;
-	}
-	if (!shared)
-		memcpy(row->sessions, n, sizeof n);
-}
-
 /* Sets what a row is relative to what all cases have in common. */
 static void
 set_rest(struct row *row, const struct model_row *m)
@@ -279,7 +250,7 @@ set_row(struct row *row, const struct model_row *m, bool logs, bool separate)
 		verdict_make_identical(&row->facts);
 		return;
 	}
-	count_sessions(row, m);
+	memcpy(row->sessions, m->sessions_of, sizeof row->sessions);
 	if (separate && logs && m->shared > 0)
 		set_rest(row, m);
 }
