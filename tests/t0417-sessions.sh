@@ -213,7 +213,7 @@ with() {
   vkb-compare --baseline base --history "$1" -f jsonl:deltas "$2" >/dev/null
   from "$3" "$4"
 }
-# sessions: prints the standard deviation between the medians of sessions, over all
+# sessions: prints the standard deviation between the means of sessions, over all
 # cases, of the runs on stdin
 sessions() {
   jq -rs 'def mean: add / length;
@@ -254,7 +254,7 @@ test_same "$(sessions <history) 3" "$(jq -r '.rules[] | select(.session) |
 test_same 1 "$(jq -r --argjson want "$(sessions <history)" '.rules[] | select(.session) |
   .session.sd[:-1] | tonumber / 100 - $want | if . >= 0 and . < 1.01e-4 then 1 else . end' policy)" \
   'it has their standard deviation, rounded up'
-test_match '^rps: the medians of 4 sessions differ by [0-9.]+% \(standard deviation\)\.$' text \
+test_match '^rps: the means of 4 sessions differ by [0-9.]+% \(standard deviation\)\.$' text \
   'the report of the calibration has it, too'
 test_status 1 'a comparison with this policy' \
   vkb-compare --baseline base --policy policy -f jsonl:deltas runs

@@ -329,7 +329,7 @@ write_spreads(struct str *s, const struct calibration *c)
 			continue;
 		str_visible(s, c->spreads[i].metric);
 		str_printf(s,
-		    ": the medians of %.0f sessions differ by %.2f%% (standard "
+		    ": the means of %.0f sessions differ by %.2f%% (standard "
 		    "deviation).\n",
 		    v.df + 1, 100 * sqrt(v.var));
 		any = true;
