@@ -272,8 +272,9 @@ metric_has_ratio(const char *name)
 	return false;
 }
 
-bool
-metric_has_rate(const struct json *config)
+/* Does the case have a rate, or more than one? */
+static bool
+has_rate(const struct json *config)
 {
 	const struct json *rate = json_get(config, "rate");
 
@@ -285,7 +286,7 @@ metric_primary(const struct json *config)
 {
 	if (json_get(config, "slo"))
 		return "capacity_rps";
-	return metric_has_rate(config) ? "p99_latency_ms" : "rps";
+	return has_rate(config) ? "p99_latency_ms" : "rps";
 }
 
 const char *
@@ -383,7 +384,7 @@ metric_follows_rate(const char *name, size_t n)
 bool
 metric_is_closed(const struct json *config)
 {
-	return !metric_has_rate(config) && !json_get(config, "slo");
+	return !has_rate(config) && !json_get(config, "slo");
 }
 
 /* Does the command only read? The command of a named test, such as LRANGE_100,

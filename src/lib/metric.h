@@ -123,12 +123,9 @@ bool metric_is_closed(const struct json *config);
  * runs of fixed time that write? */
 bool metric_keys_differ(const struct json *config);
 
-/* Does the case have a rate, or more than one? */
-bool metric_has_rate(const struct json *config);
-
-/* Returns the name of the metric by which a case is judged first: the capacity
- * where one is searched, the p99 of latency at a given rate, else the
- * throughput.
+/* Returns the name of the metric by which a case is judged first, and by which
+ * one with a budget ends: the capacity where one is searched, the p99 of
+ * latency at a given rate, else the throughput.
  */
 const char *metric_primary(const struct json *config);
 

@@ -5,6 +5,7 @@
 #include "tap.h"
 
 #include "json.h"
+#include "metric.h"
 #include "rng.h"
 #include "str.h"
 #include "tdist.h"
@@ -139,6 +140,8 @@ add_runs(struct deciding *d, size_t cas, const char *metric, double factor)
 				(strcmp(metric, "rps") ? 50 : .1) *
 				    (double)(i % 2 && b));
 			json_set_num(m, "p50_latency_ms", 1);
+			json_set_num(m, "p99_latency_ms", 2 + .001 * (double)i);
+			json_set_num(m, "capacity_rps", 70);
 			json_set_num(m, "server_cpu_us_per_req", 5);
 			json_set_num(m, metric,
 			    json_get_num(m, metric, 0) * (b == 2 ? factor : 1));
@@ -165,12 +168,20 @@ static void
 cases(void)
 {
 	struct json *closed = json_object(), *paced = json_object();
-	struct bench_case v[] = {
-	    {.config = closed}, {.config = closed}, {.config = paced}};
+	struct json *search = json_object();
+	struct bench_case v[] = {{.config = closed}, {.config = closed},
+	    {.config = paced}, {.config = paced}, {.config = search},
+	    {.config = closed}};
 	bool out[3] = {false};
-	struct deciding *d = deciding_new(v, 3, 3, true);
+	struct deciding *d = deciding_new(v, 6, 3, true);
 
 	json_set_num(paced, "rate", 100);
+	json_set_str(search, "slo", "p99<1ms");
+	for (size_t i = 3; i < 6; i++) {
+		add_runs(d, i, metric_primary(v[i].config), 1.2);
+		looks(d, i, 6, out, DECIDING_CHANGED, "",
+		    "a case is decided by its primary metric");
+	}
 	looks(d, 0, 6, out, DECIDING_OPEN, "rps not known yet, margin 2 %",
 	    "a case without runs is open in its primary metric alone");
 	add_runs(d, 0, "rps", 1);
@@ -182,9 +193,9 @@ cases(void)
 	out[1] = true;
 	looks(d, 1, 6, out, DECIDING_CHANGED, "",
 	    "without that build the case is decided by its CPU time alone");
-	add_runs(d, 2, "rps", 3);
+	add_runs(d, 2, "p50_latency_ms", 3);
 	looks(d, 2, 6, out, DECIDING_SAME, "",
-	    "with a rate the median latency decides, and no CPU time");
+	    "with a rate no latency but p99 decides, and no CPU time");
 	out[2] = true;
 	looks(d, 1, 6, out, DECIDING_SAME, "",
 	    "if one build is left, its median decides");
@@ -194,6 +205,7 @@ cases(void)
 	deciding_free(d);
 	json_free(closed);
 	json_free(paced);
+	json_free(search);
 }
 
 /* Box and Muller (1958). */

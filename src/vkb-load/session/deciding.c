@@ -145,9 +145,7 @@ find_metric(const struct deciding *d, size_t cas, size_t i)
 	const struct json *config = d->cases[cas].config;
 
 	if (i == 0)
-		return metric_find(metric_has_rate(config)
-			? "p50_latency_ms"
-			: metric_primary(config));
+		return metric_find(metric_primary(config));
 	return metric_is_closed(config) ? metric_find("server_cpu_us_per_req")
 					: NULL;
 }

@@ -2,14 +2,14 @@
  * When a case of a session with a budget ends: when it is decided whether the
  * builds differ in it.
  *
- * Judged are the primary metric, with a rate the median latency, and in a
- * closed loop the CPU time of the server per request, where it is known. A
- * metric changed if its interval at 99 % excludes no change, and its estimate
- * lies beyond its margin; it is the same if its interval at 95 % lies within
- * the margin; else it is open. The interval is that of the model
- * (judge/model.h) for this case alone, so that when a case ends does not depend
- * on which others are measured. With one build there is nothing to compare: a
- * metric is the same if the interval of its median lies within the margin.
+ * Judged are the primary metric (metric.h) and in a closed loop the CPU time of
+ * the server per request, where it is known. A metric changed if its interval
+ * at 99 % excludes no change, and its estimate lies beyond its margin; it is
+ * the same if its interval at 95 % lies within the margin; else it is open. The
+ * interval is that of the model (judge/model.h) for this case alone, so that
+ * when a case ends does not depend on which others are measured. With one build
+ * there is nothing to compare: a metric is the same if the interval of its
+ * median lies within the margin.
  */
 #ifndef DECIDING_H
 #define DECIDING_H
