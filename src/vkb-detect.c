@@ -183,8 +183,6 @@ static int
 decide_status(const struct branch *b, const struct findings *all,
     const struct finding_rules *r)
 {
-	size_t judged = 0;
-
 	for (size_t i = 0; i < all->n; i++)
 		if (finding_is_counted(&all->v[i]))
 			return 1;
@@ -193,9 +191,7 @@ decide_status(const struct branch *b, const struct findings *all,
 		    b->npoints, num_plural(b->npoints));
 		return 2;
 	}
-	for (size_t i = 0; i < VERDICTS; i++)
-		judged += i == VERDICT_INSUFFICIENT ? 0 : all->verdicts[i];
-	if (r->latest && !judged) {
+	if (r->latest && !all->enough) {
 		err_say("nothing was judged: no case has %d runs%s at the "
 			"newest commit '%s' and before it",
 		    VERDICT_RUNS, b->machines > 1 ? " of one machine" : "",

@@ -336,6 +336,12 @@ test_match 'the newest commit is compared with up to 3 before it' .out \
   'the report says that there may be fewer than 3 commits before'
 test_same sessions "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
   'with a session for each commit the error includes the effect of sessions'
+{
+  cat slow
+  jq -c --arg newest "$newest" 'select(.commit == $newest) | .parents = [.commit] | .commit = "feedfeed"' slow
+} >beyond
+test_that 'a regression before --since does not count with --latest either' \
+  vkb-detect --latest 3 --since feedfeed beyond
 sed 's/"session":"[^"]*"/"session":"s"/' slow >together
 test_same runs "$(vkb-detect --latest 3 -f jsonl together | jq -r .method | sort -u)" \
   'commits of one session are judged by their runs alone'
@@ -417,6 +423,14 @@ if test_reference series-tigerbeetle.json 'tigerbeetle'; then
     "$acceptance/series-tigerbeetle.json" >tigerbeetle
   test_same '15 61 71 95 131 192 ' "$(vkb-detect -f jsonl tigerbeetle |
     jq 'select(.kind != "spike").index' | tr '\n' ' ')" 'the drift of the series is not reported'
+fi
+if test_reference series-mongodb-small.json 'MongoDB'; then
+  jq -c '.series | to_entries[] | {type: "run", v: 1, subject: {label: "c\(.key)"},
+    config: {command: "X"}, run: {}, metrics: {rps: .value}, status: "ok"}' \
+    "$acceptance/series-mongodb-small.json" >mongodb
+  test_same '25 64 114 173 198 237 287 ' "$(vkb-detect -f jsonl mongodb |
+    jq 'select(.kind != "spike").index' | tr '\n' ' ')" \
+    'all changes but the ends of two levels of six points are reported'
 fi
 
 # --- formats

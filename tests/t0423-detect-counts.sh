@@ -81,6 +81,9 @@ counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' '4855@gcc 13' >h
 test_same 'exit 0 regression 2 info true' "$(found h | xargs)" \
   'a change at another compiler is not a regression'
 test_match 'built with another compiler or other flags' text 'a note names the compiler'
+counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' >h
+test_that 'with --latest such a change is not a regression' vkb-detect --latest 2 h
+test_match 'built with another compiler or other flags' .out 'and the note is there'
 counts '4700@gcc 12' '4855@gcc 12' >h
 test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" \
   'a change with the same compiler is a regression'

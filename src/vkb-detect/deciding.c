@@ -158,6 +158,7 @@ deciding_judge(struct findings *all, double sd)
 			    ? VERDICT_DIFFERENT
 			    : VERDICT_LIKELY_DIFFERENT;
 		all->verdicts[v] += f->gate;
+		all->enough += v != VERDICT_INSUFFICIENT;
 		if (v > VERDICT_LIKELY_DIFFERENT) {
 			finding_drop(f);
 			continue;

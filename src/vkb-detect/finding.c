@@ -143,9 +143,11 @@ measure_finding(struct finding *f, const double *v, size_t end,
 	free(y);
 }
 
-/* Were the points made by builds that say how they were built, and differ? */
-static bool
-is_rebuilt(const struct branch *b, const double *v, size_t at)
+/* A change of a count is not one of the commit where the builds before it and
+ * at it say how they were built, and differ. */
+static void
+set_rebuilt(
+    struct finding *f, const struct branch *b, const double *v, size_t at)
 {
 	const struct json *now = json_get(b->points[at].subject, "build");
 	const struct json *before = NULL;
@@ -153,7 +155,9 @@ is_rebuilt(const struct branch *b, const double *v, size_t at)
 	for (size_t i = at; i-- > 0 && !before;)
 		if (!isnan(v[i]))
 			before = json_get(b->points[i].subject, "build");
-	return now && before && !json_equal(now, before);
+	f->rebuilt =
+	    f->metric.exact && now && before && !json_equal(now, before);
+	f->gate = f->gate && !f->rebuilt;
 }
 
 /* Is this level beyond the margin, in the direction of the change? */
@@ -259,9 +263,7 @@ find_changes(struct findings *all, const struct branch *b,
 		f->n[1] = c[i].n[1];
 		if (exact || c[i].spike)
 			f->method = exact ? "exact" : "spike";
-		f->rebuilt =
-		    frame->metric.exact && is_rebuilt(b, s->v, c[i].at);
-		f->gate = f->gate && !f->rebuilt;
+		set_rebuilt(f, b, s->v, c[i].at);
 		measure_finding(f, s->v, b->npoints, c, n, i);
 		if (exact || c[i].spike)
 			f->evidence = NAN;
@@ -306,18 +308,18 @@ keep_runs(struct finding *f, const struct branch *b,
 	}
 }
 
-/* Compares the newest point with the last 'before' ones that have values.
+/* Compares the newest point with the last ones before it that have values.
  * Returns 1 if it has values, -1 if only these have some, 0 if neither. */
 static int
 compare_newest(struct findings *all, const struct branch *b,
     const struct finding *frame, const struct branch_values *s, bool exact,
-    size_t before)
+    const struct finding_rules *r)
 {
 	size_t end = b->npoints ? b->npoints - 1 : 0, lo = end, k = 0, m, n;
 	const double *x, *y;
 	struct finding *f;
 
-	while (lo > 0 && k < before)
+	while (lo > 0 && k < r->latest)
 		k += !isnan(s->v[--lo]);
 	x = s->all + s->first[lo];
 	y = s->all + s->first[end];
@@ -331,16 +333,17 @@ compare_newest(struct findings *all, const struct branch *b,
 		    !verdict_is_spread(&f->facts))
 			f->gate = false;
 		f->method = "exact";
+		set_rebuilt(f, b, s->v, end);
 		f->at = f->hi = end;
 		for (f->lo = end; f->lo > 0 && isnan(s->v[f->lo - 1]);)
 			f->lo--;
 		f->setup = setup_find_change(
-		    b, s, f->series->machine, before, end, end);
+		    b, s, f->series->machine, r->latest, end, end);
 		f->n[0] = m;
 		f->n[1] = n;
 		if (!exact)
 			keep_runs(f, b, s, lo, end, k);
-		f->fresh = true;
+		f->fresh = end >= r->since;
 	}
 	return n ? 1 : m ? -1 : 0;
 }
@@ -393,8 +396,7 @@ judge_series(struct findings *all, const struct branch *b, struct judged *v,
 			find_changes(all, b, &j->frame, &j->v, j->exact, r);
 			continue;
 		}
-		has = compare_newest(
-		    all, b, &j->frame, &j->v, j->exact, r->latest);
+		has = compare_newest(all, b, &j->frame, &j->v, j->exact, r);
 		newest |= has > 0;
 		missing += has < 0 && !j->frame.metric.instead_of;
 	}

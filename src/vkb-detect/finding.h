@@ -116,6 +116,7 @@ struct findings {
 	const struct series *shortest; /* the shortest of these */
 	size_t shortest_points;        /* its points */
 	size_t verdicts[VERDICTS];     /* with 'latest': of gates */
+	size_t enough; /* with 'latest': series with enough runs */
 	size_t others; /* measured values beside counts, or counts beside
 			* measured values, left out */
 	size_t absent; /* with 'latest': series the newest point lacks, on all
