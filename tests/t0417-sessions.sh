@@ -105,19 +105,24 @@ test_same true "$(jq -s 'map(select(.metric)) | length == 2 and
 # --- a reference that was measured beside each run
 
 # beside HASH HASH: gives the runs of each side the ratios to a reference; the session of
-# "new" has half of the speed
+# "new" has half of the speed and takes twice the CPU time
 beside() {
   report base:a,new:b -.7 | jq -c --arg base "$1" --arg new "$2" '
     .metrics.rps_ratio = .metrics.rps / (1e5 * (if .subject.label == "new" then -.7 | exp else 1 end)) |
+    .metrics.cpu_ratio = 1 / .metrics.rps_ratio |
+    .metrics.server_cpu_us_per_req = 1e6 / .metrics.rps | .metrics.p50_latency_ms = 5e6 / .metrics.rps |
     .env.reference_version = "8.0.1" |
     .env.reference_sha256 = (if .subject.label == "new" then $new else $base end)' >runs
 }
 beside 0123456789abcdef 0123456789abcdef
 test_status 1 'a session at half of the speed, with ratios to one reference' judge
-test_same 'C3 regression' "$(rows .metric | sed -n 's/ rps_ratio$//p' | grep -v equivalent)" \
-  'only the case whose ratio changed is a regression'
-test_empty "$(jq -r 'select(.class == "gate" and .metric == "rps") | .config.command' deltas)" \
-  'throughput itself is not judged'
+test_same 'C3 regression cpu_ratio
+C3 regression rps_ratio' "$(rows .metric | grep _ratio | grep -v equivalent | sort)" \
+  'only the case whose ratios changed is a regression'
+test_same 'cpu_ratio p50_latency_ms rps_ratio' "$(jq -r 'select(.class == "gate").metric' deltas | sort -u | xargs)" \
+  'throughput and CPU time themselves are not judged'
+test_same rps_ratio "$(jq -r 'select(.primary).metric' deltas | sort -u)" \
+  'a case is judged first by the ratio of its throughput'
 test_match 'Throughput and CPU per request are compared as ratios to the reference server, version 8\.0\.1 \(SHA-256 0123456789ab\)\.' \
   text 'a sentence names the reference'
 test_match 'allowing 1\.5% between sessions \(ratios to a reference\)' text \
@@ -125,16 +130,37 @@ test_match 'allowing 1\.5% between sessions \(ratios to a reference\)' text \
 vkb-compare --baseline base runs >brief
 test_match '^Throughput and CPU per request are compared as ratios to the reference server,$' brief \
   'the brief report has the sentence, too'
+# not_compared WHAT: 'runs' are judged by themselves, also where the ratios are named
+not_compared() {
+  vkb-compare -v --baseline base --metrics all -f text:text -f jsonl:deltas runs >/dev/null 2>&1
+  test_same 'p50_latency_ms rps server_cpu_us_per_req' "$(jq -r 'select(.metric).metric' deltas | sort -u | xargs)" "$1"
+}
 beside 0123456789abcdef fedcba9876543210
-judge >/dev/null
-test_same rps "$(jq -r 'select(.metric).metric' deltas | sort -u)" \
-  'ratios to different references are not compared'
+cp runs different
+not_compared 'ratios to different references are not compared'
 test_match '^warning: the baseline was measured beside a reference server of version 8\.0\.1 \(SHA-256 0123456789ab\), the contender beside one of version 8\.0\.1 \(SHA-256 fedcba987654\): ratios to them are not compared$' \
   text 'a warning says so'
 test_absent 'environment differs: reference' text 'no line on the environment repeats it'
+jq -c 'del(.env.reference_sha256)' different >runs
+not_compared 'ratios to unknown references are not compared'
+jq -c 'if .subject.label == "base" and .run.index > 3 then . else .env.reference_sha256 = "fedcba9876543210" end' \
+  different >runs
+not_compared 'ratios to two references on a side are not compared'
+test_match 'beside a reference server of a version that is not the same in all runs, the contender' text \
+  'the warning says that a side has two'
+for some in '.subject.label == "base" and .run.index < 4' '.subject.label == "base" and .run.index > 3' \
+  '.subject.label == "new"'; do
+  jq -c "select($some) | if .subject.label == \"new\" then .env.reference_sha256 = \"0123456789abcdef\" else . end" runs | vkb-stats
+done >summaries
+mv summaries runs
+not_compared 'nor are those of two summaries'
+jq -c 'if .subject.label == "base" then del(.metrics.rps_ratio, .metrics.cpu_ratio) else . end' different >runs
+not_compared 'where one side has a reference, the values themselves are compared'
+test_absent 'reference' text 'and there is no word of a reference'
+beside 0123456789abcdef 0123456789abcdef
 jq -c '.run.session = "s"' runs >same && mv same runs
 judge >/dev/null
-test_same rps "$(jq -r 'select(.metric).metric' deltas | sort -u)" \
+test_same 'p50_latency_ms rps server_cpu_us_per_req' "$(jq -r 'select(.class == "gate").metric' deltas | sort -u | xargs)" \
   'within one session throughput itself is compared'
 test_absent 'reference' text 'and there is no word of a reference'
 
