@@ -1,8 +1,24 @@
 #include "sessions.h"
 #include "mem.h"
+#include "metric.h"
 #include "intern.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+#define ASSUMED_DF 3 /* degrees of freedom: known only roughly */
+
+enum assumption { BARE, VIRTUAL, MEMORY, RATIO, ASSUMPTIONS };
+
+static const struct {
+	double sd;
+	const char *what;
+} assumptions[ASSUMPTIONS] = {
+    [BARE] = {.01, "bare metal"},
+    [VIRTUAL] = {.03, "virtual machine"},
+    [MEMORY] = {.002, "memory"}, /* what grows with the number of keys */
+    [RATIO] = {.015, "ratios to a reference"}, /* of the same block */
+};
 
 struct sessions {
 	struct intern *sessions, *hosts;
@@ -73,4 +89,27 @@ sessions_machine(struct sessions *p, uint32_t id)
 	if (!p->rank)
 		p->rank = intern_rank(p->hosts);
 	return p->rank[p->host[id]];
+}
+
+struct model_prior
+sessions_assume(const struct metric *m, bool virtual)
+{
+	enum assumption a = virtual ? VIRTUAL : BARE;
+
+	if (m && m->grows)
+		a = MEMORY;
+	else if (m && m->instead_of)
+		a = RATIO;
+	return (struct model_prior){assumptions[a].sd,
+	    fmin(assumptions[a].sd, SESSIONS_CASE_SD), ASSUMED_DF, 0};
+}
+
+const char *
+sessions_describe(double sd)
+{
+	enum assumption a = BARE;
+
+	while (a + 1 < ASSUMPTIONS && assumptions[a].sd != sd)
+		a++;
+	return assumptions[a].what;
 }

@@ -5,22 +5,18 @@
 #ifndef SESSIONS_H
 #define SESSIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "judge/model.h"
+
+struct metric;
 struct sessions;
 
-/* The standard deviation of ln(value) between sessions that is assumed, with
- * SESSIONS_DF degrees of freedom, where it was not measured. */
-#define SESSIONS_SD .01
-#define SESSIONS_SD_VIRTUAL .03
-#define SESSIONS_SD_MEMORY \
-	.002 /* of metrics that grow with the number of keys */
-
-#define SESSIONS_SD_RATIO \
-	.015 /* of ratios to a reference server, measured in the same block */
-
-enum { SESSIONS_DF = 3 };
+/* The most that a session is assumed to do to one case, as the standard
+ * deviation of ln(value). */
+#define SESSIONS_CASE_SD .01
 
 #define SESSIONS_UNKNOWN UINT32_MAX /* a run that names no session */
 
@@ -44,5 +40,12 @@ uint32_t *sessions_order(const struct sessions *);
  * machine or several machines share one number.
  */
 size_t sessions_machine(struct sessions *, uint32_t id);
+
+/* Returns how much sessions are assumed to differ in this metric, where it was
+ * not measured; NULL: in a time or a rate. */
+struct model_prior sessions_assume(const struct metric *, bool virtual);
+
+/* Returns of what an assumed standard deviation is: "virtual machine". */
+const char *sessions_describe(double sd);
 
 #endif

@@ -9,7 +9,6 @@
 #include "judge/sheet.h"
 #include "mem.h"
 #include "series.h"
-#include "sessions.h"
 #include "bimodal.h"
 #include "stats.h"
 #include "str.h"
@@ -62,9 +61,8 @@ static struct verdict_facts
 judge_runs(const double *x, const double *y, size_t n, bool paired)
 {
 	struct verdict_facts f = verdict_start(x, n, y, n);
-	struct model_prior prior = {SESSIONS_SD, SESSIONS_SD, SESSIONS_DF, 0};
 	struct sheet *sheet = sheet_new(1, false);
-	struct model_metric m;
+	struct model_metric unused;
 	struct model_row *row;
 
 	for (size_t i = 0; i < n; i++) {
@@ -72,7 +70,8 @@ judge_runs(const double *x, const double *y, size_t n, bool paired)
 		sheet_add(sheet, 0, 1, y[i], 0, (double)(paired ? i : n + i));
 	}
 	row = sheet_rows(sheet);
-	model_judge(row, 1, &prior, &m);
+	/* One session: how much they differ does not matter. */
+	model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
 	verdict_take(&f, row, sheet_is_log(sheet, 0));
 	sheet_free(sheet);
 	return f;

@@ -48,7 +48,7 @@ compare_with_history(const struct row *row, const struct history *h)
 	struct verdict_facts f = {.ratio = NAN};
 
 	if (x.n && y.n)
-		f = infer_samples((struct sample[2]){x, y}, true);
+		f = infer_samples((struct sample[2]){x, y});
 	sample_free(&x);
 	sample_free(&y);
 	return f;

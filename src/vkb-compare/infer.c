@@ -133,10 +133,9 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 }
 
 struct verdict_facts
-infer_samples(const struct sample s[2], bool bare)
+infer_samples(const struct sample s[2])
 {
-	struct model_prior prior = {bare ? SESSIONS_SD : SESSIONS_SD_VIRTUAL,
-	    SESSIONS_SD, SESSIONS_DF, 0};
+	struct model_prior prior = sessions_assume(NULL, false);
 	struct verdict_facts f = verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
 	struct sheet *sheet = sheet_new(1, true);
 	struct session_names names = list_sessions(&s, 1);
@@ -175,11 +174,7 @@ set_prior(struct group *g, const struct comparison *c, const struct rules *r)
 		known = history_sessions(
 		    r->history, first->name, first->pair->side[0]);
 	g->from = "default";
-	g->prior = (struct model_prior){first->metric.grows ? SESSIONS_SD_MEMORY
-		: first->metric.instead_of                  ? SESSIONS_SD_RATIO
-		: is_virtual(c) ? SESSIONS_SD_VIRTUAL
-				: SESSIONS_SD,
-	    SESSIONS_SD, SESSIONS_DF, 0};
+	g->prior = sessions_assume(&first->metric, is_virtual(c));
 	if (known.df > 0) {
 		g->from = "history";
 		g->prior.session_sd = sqrt(known.var);
@@ -196,7 +191,7 @@ set_prior(struct group *g, const struct comparison *c, const struct rules *r)
 		g->prior.session_sd = row->session_sd;
 		g->prior.df = row->session_df;
 	}
-	g->prior.case_sd = fmin(g->prior.case_sd, g->prior.session_sd);
+	g->prior.case_sd = fmin(SESSIONS_CASE_SD, g->prior.session_sd);
 }
 
 /* Sets what other programs may have done: to all rows what they did to each of

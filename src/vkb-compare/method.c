@@ -92,10 +92,7 @@ report_sessions(struct str *s, double sd, const char *from)
 {
 	if (strcmp(from, "default") == 0)
 		str_printf(s, "allowing %.3g%% between sessions (%s)", 100 * sd,
-		    sd == SESSIONS_SD_VIRTUAL      ? "virtual machine"
-			: sd == SESSIONS_SD_MEMORY ? "memory"
-			: sd == SESSIONS_SD_RATIO  ? "ratios to a reference"
-						   : "bare metal");
+		    sessions_describe(sd));
 	else
 		str_printf(s, "which differ by %.3g%% according to the %s",
 		    100 * sd, from);

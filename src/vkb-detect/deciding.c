@@ -90,17 +90,13 @@ fill_row(struct sheet *s, size_t row, const struct finding *f)
 
 /* Judges the n findings of one metric and machine. */
 static void
-judge_sheet(struct finding *const *v, size_t n, double sd)
+judge_sheet(struct finding *const *v, size_t n, bool virtual)
 {
-	struct model_prior prior = {sd, fmin(sd, SESSIONS_SD), SESSIONS_DF, 0};
+	struct model_prior prior = sessions_assume(&v[0]->metric, virtual);
 	struct sheet *s = sheet_new(n, strcmp(v[0]->metric.unit, "ms") == 0);
 	struct model_metric m;
 	struct model_row *rows;
 
-	if (v[0]->metric.grows)
-		prior.session_sd = prior.case_sd = SESSIONS_SD_MEMORY;
-	if (v[0]->metric.instead_of)
-		prior.session_sd = prior.case_sd = SESSIONS_SD_RATIO;
 	for (size_t i = 0; i < n; i++)
 		fill_row(s, i, v[i]);
 	rows = sheet_rows(s);
@@ -116,7 +112,7 @@ judge_sheet(struct finding *const *v, size_t n, double sd)
 }
 
 static void
-judge_sheets(struct findings *all, double sd)
+judge_sheets(struct findings *all, bool virtual)
 {
 	struct finding **v = mem_array(all->n + 1, sizeof *v);
 	bool *done = mem_array(all->n + 1, sizeof *done);
@@ -131,19 +127,19 @@ judge_sheets(struct findings *all, double sd)
 				done[k] = true;
 			}
 		if (n)
-			judge_sheet(v, n, sd);
+			judge_sheet(v, n, virtual);
 	}
 	free(done);
 	free(v);
 }
 
 void
-deciding_judge(struct findings *all, double sd)
+deciding_judge(struct findings *all, bool virtual)
 {
 	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
 	size_t kept = 0;
 
-	judge_sheets(all, sd);
+	judge_sheets(all, virtual);
 	for (size_t i = 0; i < all->n; i++)
 		claims[i] =
 		    verdict_make_claim(&all->v[i].facts, all->v[i].margin);

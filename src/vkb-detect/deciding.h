@@ -9,6 +9,7 @@
 #ifndef DECIDING_H
 #define DECIDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct findings;
@@ -20,9 +21,8 @@ void deciding_claim(struct findings *, const size_t series[2]);
 /*
  * Judges the findings about the newest point by the model of vkb-compare, sets
  * their kinds by the verdicts and removes those that are not a change.
- * 'session_sd' is the standard deviation of what sessions do to a metric, as a
- * fraction; memory has its own.
+ * 'virtual': the runs are of a virtual machine.
  */
-void deciding_judge(struct findings *, double session_sd);
+void deciding_judge(struct findings *, bool virtual);
 
 #endif

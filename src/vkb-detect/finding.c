@@ -9,7 +9,6 @@
 #include "json.h"
 #include "mem.h"
 #include "reading.h"
-#include "sessions.h"
 #include "setup.h"
 #include "slow.h"
 #include "steps.h"
@@ -434,8 +433,7 @@ finding_find_all(
 	}
 	free(v);
 	if (r->latest) {
-		deciding_judge(all,
-		    b->reading->is_virtual ? SESSIONS_SD_VIRTUAL : SESSIONS_SD);
+		deciding_judge(all, b->reading->is_virtual);
 	} else {
 		joining_match(all);
 		deciding_claim(all, tested);
