@@ -33,9 +33,6 @@ find_first(const struct brief_case *b)
 	for (size_t i = 0; i < b->n; i++)
 		if (strcmp(b->rows[i].name, primary) == 0)
 			return &b->rows[i];
-	for (size_t i = 0; i < b->n; i++)
-		if (b->rows[i].gate)
-			return &b->rows[i];
 	return b->rows;
 }
 
