@@ -11,7 +11,7 @@
 #define MOST_GROUP .05 /* prior probability of a group, at most */
 
 enum {
-	GRID = 64,    /* places of G that are kept */
+	GRID = 100,   /* places of G that are kept */
 	SAMPLED = 200 /* cases that say what is common */
 };
 
@@ -271,9 +271,9 @@ lay_grid(struct odds *o)
 	o->places = NULL;
 	o->nplaces = o->cap = 0;
 	for (size_t i = 0; i < n; i++) {
-		bool near = old[i].best > best - 11 ||
-		    (i && old[i - 1].best > best - 11) ||
-		    (i + 1 < n && old[i + 1].best > best - 11);
+		bool near = old[i].best > best - 14 ||
+		    (i && old[i - 1].best > best - 14) ||
+		    (i + 1 < n && old[i + 1].best > best - 14);
 
 		if (!near)
 			continue;

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* A state has a weight above this, of the heaviest. */
-#define LEAST_WEIGHT 1e-5
+#define LEAST_WEIGHT 1e-7
 
 /* What a metric adds up to over all states. */
 struct sums {
