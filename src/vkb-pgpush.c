@@ -12,7 +12,6 @@
 #include "vkb-pgpush/feed.h"
 #include "vkb-pgpush/frames.h"
 #include "vkb-pgpush/intake.h"
-#include "vkb-pgpush/migrate.h"
 #include "vkb-pgpush/others.h"
 #include "vkb-pgpush/plan.h"
 #include "vkb-pgpush/schema.h"
@@ -55,7 +54,6 @@ struct push {
 	struct others *others;
 	/* Results: */
 	size_t stored, there; /* rows */
-	size_t migrated;      /* rows that migrate_runs changed */
 	struct feed feed;     /* of the last try; free with feed_free */
 };
 
@@ -71,12 +69,9 @@ push_in_transaction(struct push *p, struct pg *pg, struct schema *s,
 		return -1;
 	if (!spool_count_rows(spool))
 		return 0;
-	if (schema_read(s, pg) < 0 || schema_check(s) < 0)
+	if (schema_read(s, pg) < 0 || schema_check(s) < 0 ||
+	    plan_make(s, spool) < 0)
 		return -1;
-	n = migrate_runs(pg, s);
-	if (n < 0 || plan_make(s, spool) < 0)
-		return -1;
-	p->migrated = (size_t)n;
 	for (size_t i = 0; i < s->nsql; i++)
 		if (pg_do(pg, s->sql[i], NULL, 0) < 0)
 			return -1;
@@ -173,9 +168,6 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 	    s->table, p->stored, p->there);
 	if (failed)
 		str_printf(&text, ", %zu of all failed", failed);
-	if (p->migrated)
-		str_printf(&text, "; vkb_runs: %zu old rows brought up to date",
-		    p->migrated);
 	if (p->feed.refused)
 		str_printf(&text, "; %zu refused", p->feed.refused);
 	if (envs->n)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The results of vkb-bench can be read again: metrics.json has only keys of the Python
 # tool, and vkb-compare, vkb-pgpush and vkb-detect read its runs as repetitions of their
-# cases. They read the results of the first version, too.
+# cases.
 . "${0%/*}/lib.sh"
 test_server 'the results of vkb-bench'
 . "$tests/repo.sh"
@@ -151,90 +151,10 @@ judged 'runs stored from metrics.json'
 test_that 'the folder after its files is accepted' vkb-pgpush results
 stored 0 32 'no run of the folder is new'
 
-# --- the first version wrote all keys side by side
-
-mkdir old
-for ref in base main; do
-  mkdir "old/$ref"
-  jq -s '[.[] | select(.type == "run") | {timestamp: .subject.time, commit: .subject.commit,
-    repository: .subject.repository, command: .config.command, data_size: .config.data_size,
-    pipeline: .config.pipeline, clients: .config.clients} +
-    (.metrics | {rps, avg_latency_ms, min_latency_ms, p50_latency_ms, p95_latency_ms,
-      p99_latency_ms, max_latency_ms}) +
-    {cluster_mode: .config.cluster_mode, tls: .config.tls_mode, requests: .config.requests,
-     benchmark_mode: "requests", io_threads: .config.io_threads,
-     valkey_benchmark_threads: .config.benchmark_threads, warmup: .config.warmup_s,
-     architecture: .env.arch} +
-    (.env | del(.arch) | with_entries(.key |= "env_" + .)) +
-    {keyspacelen: .config.keyspacelen, engine: .config.engine} +
-    (.metrics | with_entries(select(.key | test("^(rps|requests|(avg|min|max|p..)_latency_ms)$") | not))) +
-    {requests_done: .metrics.requests, cpu0_busy_percent: .metrics.rps, cpu191_busy_percent: .metrics.p50_latency_ms}
-    ]' "results/$ref"/runs/*.jsonl >"old/$ref/metrics.json"
-done
-vkb-parse old/base/metrics.json >old.jsonl
-test_empty "$(jq -c '.config | keys[] | select(test("busy"))' old.jsonl)" \
-  'the load of a CPU is not read as configuration'
-test_same "$(jq -c 'select(.type == "run") | .metrics |= (.cpu191_busy_percent = .p50_latency_ms |
-    .cpu0_busy_percent = .rps) | [.config, .metrics]' "$records" | jq -cS . | sort)" \
-  "$(jq -c '[.config, .metrics]' old.jsonl | jq -cS . | sort)" \
-  'configuration and metrics are those of the records'
-vkb-compare --format jsonl old/base/metrics.json old/main/metrics.json >out.jsonl
-pairs 'vkb-compare pairs runs that the first version wrote'
-vkb-parse --flat old.jsonl >again.json
-test_empty "$(other_keys again.json)" 'written again, the file has only keys of the Python tool'
-test_same "$(jq -cS '.[] | del(.repository)' results/base/metrics.json)" \
-  "$(jq -cS '.[] | del(.repository)' again.json)" 'the keys of the Python tool keep their values'
-
-# --- the rows of the first version have the load of each CPU in the configuration
-
-fresh
-vkb-pgpush -q old
-# spoil: changes the tables to the form that the first version left
-spoil() {
-  sql "COMMENT ON TABLE vkb_runs IS NULL" \
-    "CREATE TEMP TABLE k AS SELECT id, vkb_session s, vkb_case c FROM vkb_runs;
-     UPDATE vkb_runs SET vkb_session = 'object ' || substr(md5(record::text), 1, 16),
-       vkb_case = substr(md5(record::text || 'c'), 1, 16),
-       record = jsonb_set(record::jsonb, '{config}', (record::jsonb->'config') ||
-         jsonb_build_object('cpu0_busy_percent', record::jsonb->'metrics'->'cpu0_busy_percent',
-           'cpu191_busy_percent', record::jsonb->'metrics'->'cpu191_busy_percent')) #-
-         '{metrics,cpu0_busy_percent}' #- '{metrics,cpu191_busy_percent}';
-     UPDATE benchmark_metrics m SET vkb_session = r.vkb_session, vkb_case = r.vkb_case
-       FROM vkb_runs r JOIN k USING (id) WHERE m.vkb_session = k.s AND m.vkb_case = k.c"
-}
-busy() {
-  sql "SELECT count(*) FROM vkb_runs WHERE record->'config'->'cpu0_busy_percent' IS NOT NULL"
-}
-spoil
-test_same '32 32' "$(busy) $(sql 'SELECT count(DISTINCT vkb_case) FROM benchmark_metrics')" \
-  'each run stored by the first version is a case of its own'
-judged 'before the update'
-sql 'CREATE ROLE guest LOGIN' 'GRANT USAGE ON SCHEMA public TO guest' \
-  'GRANT ALL ON ALL TABLES IN SCHEMA public TO guest' \
-  'GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO guest'
-test_status 2 'a push by a user who does not own the table is an error' env PGUSER=guest vkb-pgpush old
-test_match 'only the owner of the table can do' .err \
-  'the error says that only the owner of the table can do it'
-test_same 32 "$(busy)" 'a push of another role leaves the old rows'
-test_that 'a push by the owner is accepted' vkb-pgpush old
-test_match '32 old rows brought up to date' .err 'the push updates the old rows'
-stored 0 32 'no run of the first version is new'
-test_same '0 4' "$(busy) $(sql "SELECT count(DISTINCT vkb_case) FROM benchmark_metrics
-  WHERE status IS NULL")" 'no updated run is a case of its own'
-test_same 32 "$(sql 'SELECT count(*) FROM benchmark_metrics m JOIN vkb_runs r
-  USING (vkb_session, vkb_case, vkb_subject, vkb_index) WHERE m.status IS NULL')" \
-  'both tables have the same keys'
-test_that 'a push of the records is accepted' vkb-pgpush results
-stored 0 32 'no run of the records is new'
-test_empty "$(grep 'up to date' .err)" 'no row is left to be updated'
-test_that 'a push of another role is accepted after the update' env PGUSER=guest vkb-pgpush results
-stored 0 32 'another role stores no run twice'
-judged 'after the update'
-
 # --- folders that cannot be read
 
 mkdir -p ring/a ring/b
-cp old/base/metrics.json ring/a/
+cp flat/base/metrics.json ring/a/
 ln -s metrics.json ring/b/metrics.json
 test_status 2 'a metrics.json that cannot be read is an error' vkb-pgpush --dry-run ring
 test_match "cannot read 'ring/b/metrics.json'" .err 'the error names the metrics.json'

@@ -119,8 +119,7 @@ mark_varying_keys(
 			intern_key(c, j)->varies = true;
 }
 
-static char *write_name(
-    const struct casename *, const struct json *, bool old, bool all);
+static char *write_name(const struct casename *, const struct json *, bool all);
 
 /* Returns how many names the configs have. */
 static size_t
@@ -130,7 +129,7 @@ count_names(const struct casename *c, const struct json *const *configs)
 	size_t n;
 
 	for (size_t i = 0; i < c->configs; i++) {
-		char *name = write_name(c, configs[i], false, false);
+		char *name = write_name(c, configs[i], false);
 
 		intern_id(names, name);
 		free(name);
@@ -278,24 +277,10 @@ append_key(struct str *s, const struct casename *c, const struct key *k,
 	free(text);
 }
 
-static void
-append_old_key(struct str *s, const struct key *k, const struct json *config)
-{
-	const struct json *j = get_part(k, config, false);
-	char *text;
-
-	if (!j)
-		return;
-	text = format_value(j);
-	append_word(s, " ", k->name, text);
-	free(text);
-}
-
 /* Writes the head and keys: those that vary, or all; the 'old' way was
  * "SET data_size=16 pipeline=10". */
 static char *
-write_name(
-    const struct casename *c, const struct json *config, bool old, bool all)
+write_name(const struct casename *c, const struct json *config, bool all)
 {
 	const char *command = json_get_str(config, "command");
 	const char *id = json_get_str(config, "test_id");
@@ -308,12 +293,10 @@ write_name(
 		str_cut(&s, id ? 48 : 96);
 	}
 	/* The keys of the table key_forms come first. */
-	for (size_t i = 0; !old && i < KEY_FORMS; i++)
+	for (size_t i = 0; i < KEY_FORMS; i++)
 		append_key(&s, c, find_key(c, key_forms[i].name), config, all);
 	for (size_t i = 0; i < c->n; i++)
-		if (old)
-			append_old_key(&s, &c->keys[i], config);
-		else if (find_form(c->keys[i].name) == KEY_FORMS)
+		if (find_form(c->keys[i].name) == KEY_FORMS)
 			append_key(&s, c, &c->keys[i], config, all);
 	if (!s.len)
 		str_add(&s, "case");
@@ -323,13 +306,7 @@ write_name(
 char *
 casename_of(const struct casename *c, const struct json *config)
 {
-	return write_name(c, config, false, false);
-}
-
-char *
-casename_old(const struct casename *c, const struct json *config)
-{
-	return write_name(c, config, true, false);
+	return write_name(c, config, false);
 }
 
 const char *
@@ -339,28 +316,21 @@ casename_pattern(const char *pattern, bool *excludes)
 	return pattern + *excludes;
 }
 
-static bool
-matches_name(const char *pattern, const char *name)
-{
-	return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
-}
-
 bool
-casename_matches(const char *pattern, const char *name, const char *old)
+casename_matches(const char *pattern, const char *name)
 {
 	bool excludes;
 
 	pattern = casename_pattern(pattern, &excludes);
 	return excludes !=
-	    (matches_name(pattern, name) ||
-		(old && matches_name(pattern, old)));
+	    (strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0);
 }
 
 bool
 casename_has_words(
     const struct casename *c, const struct json *config, const char *pattern)
 {
-	char *name = write_name(c, config, false, true);
+	char *name = write_name(c, config, true);
 	char *words = mem_str(pattern), *at = words, *word;
 	bool all = true;
 

@@ -20,17 +20,13 @@ void casename_free(struct casename *);
 /* Returns "SET P10 16B", for example; the caller frees it. */
 char *casename_of(const struct casename *, const struct json *config);
 
-/* Returns the name that older versions gave: "SET data_size=16 pipeline=10".
- * The caller frees it. */
-char *casename_old(const struct casename *, const struct json *config);
-
 /* Returns the part of a pattern that names cases. A '!' before it excludes
  * them: the pattern means all others. */
 const char *casename_pattern(const char *pattern, bool *excludes);
 
-/* Is the pattern one of both names, or does it match one? 'old' may be NULL.
- * For a pattern that excludes, the answer is the opposite. */
-bool casename_matches(const char *pattern, const char *name, const char *old);
+/* Is the pattern the name, or does it match it? For a pattern that excludes,
+ * the answer is the opposite. */
+bool casename_matches(const char *pattern, const char *name);
 
 /* Are all words of the pattern among those of a name with all keys? So names of
  * a report of fewer cases are found. */

@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys that only the first version of vkb wrote into its metrics.json. */
-static const char *const first_edition_keys[] = {
-    "engine", "requests_done", "elapsed_s", "p999_latency_ms"};
-
 /* Compares the first characters first, since most names differ there. */
 static inline bool
 is_same(const char *x, const char *y)
@@ -406,16 +402,6 @@ convert_to_utc(struct json *subject, const char *key)
 		json_set_str(subject, key, utc);
 }
 
-static bool
-is_first_edition(const struct json *obj)
-{
-	for (size_t i = 0;
-	     i < sizeof first_edition_keys / sizeof *first_edition_keys; i++)
-		if (json_get(obj, first_edition_keys[i]))
-			return true;
-	return false;
-}
-
 struct json *
 flat_to_run(struct json *obj)
 {
@@ -446,28 +432,9 @@ flat_to_run(struct json *obj)
 	status = json_get_str(run, "status");
 	json_set_str(run, "status",
 	    !status || strcmp(status, "success") == 0 ? "ok" : status);
-	if (!is_first_edition(orig))
-		keep_differences(run, orig);
+	keep_differences(run, orig);
 	str_free(&key);
 	json_free(orig);
 	json_free(obj);
 	return run;
-}
-
-bool
-flat_repair(struct json *run)
-{
-	struct json *config = json_get(run, "config");
-	const struct json *j, *next;
-	bool any = false;
-
-	for (j = json_first(config); j; j = next) {
-		next = json_next(j);
-		if (!metric_is_family(json_key(j)))
-			continue;
-		put_value(run, "metrics", json_key(j), json_dup(j));
-		json_del(config, json_key(j));
-		any = true;
-	}
-	return any;
 }

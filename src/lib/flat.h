@@ -19,9 +19,7 @@ bool flat_is(const struct json *obj);
 
 /*
  * Returns a run record, which the caller frees; never NULL. 'obj' is taken. If
- * the object holds a record, that is returned, not yet checked. A file of the
- * first version of vkb has the load of each CPU (cpu0_busy_percent) beside the
- * configuration; it becomes a metric.
+ * the object holds a record, that is returned, not yet checked.
  */
 struct json *flat_to_run(struct json *obj);
 
@@ -43,16 +41,12 @@ struct json *flat_from_run(const struct json *run, bool whole);
 struct json *flat_columns(const struct json *run);
 
 /*
- * Returns an object that differs between runs and is the same for every edition
- * of metrics.json and the record of a run. It lacks the environment and, if the
+ * Returns an object that differs between runs and is the same for every
+ * metrics.json and the record of a run. It lacks the environment and, if the
  * run has the metrics of the Python tool, the other metrics of vkb-load. The
  * caller frees it.
  */
 struct json *flat_identity(const struct json *run);
-
-/* Moves metrics out of the configuration, where reading a metrics.json of the
- * first version of vkb puts them. Returns true if there were any. */
-bool flat_repair(struct json *run);
 
 /*
  * Returns the flat_columns that runs of one subject, config, env and about

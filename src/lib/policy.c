@@ -381,10 +381,10 @@ policy_free(struct policy *p)
 
 static bool
 matches_rule(const struct rule *r, const struct json *config, const char *name,
-    const char *old, const char *metric)
+    const char *metric)
 {
-	if ((r->metric && !casename_matches(r->metric, metric, NULL)) ||
-	    (r->kase && !casename_matches(r->kase, name, old)))
+	if ((r->metric && !casename_matches(r->metric, metric)) ||
+	    (r->kase && !casename_matches(r->kase, name)))
 		return false;
 	for (const struct json *j = json_first(r->has); j; j = json_next(j))
 		if (!json_equal(j, json_get(config, json_key(j))))
@@ -422,12 +422,12 @@ override_answer(struct policy_answer *a, const struct policy_answer *from)
 
 void
 policy_find_answer(struct policy *p, const struct json *config,
-    const char *name, const char *old, const char *metric, const char *today,
+    const char *name, const char *metric, const char *today,
     struct policy_answer *a)
 {
 	*a = POLICY_NO_ANSWER;
 	for (size_t i = 0; p && i < p->n; i++)
-		if (matches_rule(&p->rules[i], config, name, old, metric)) {
+		if (matches_rule(&p->rules[i], config, name, metric)) {
 			p->rules[i].used = true;
 			override_answer(a, &p->rules[i].answer);
 		}

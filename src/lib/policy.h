@@ -53,7 +53,7 @@ struct policy_answer {
  * policy_unused_rule.
  */
 void policy_find_answer(struct policy *, const struct json *config,
-    const char *name, const char *old, const char *metric, const char *today,
+    const char *name, const char *metric, const char *today,
     struct policy_answer *);
 
 /* Is it valid, and does it cover a change to 'ratio' times the value? */

@@ -22,16 +22,15 @@ add_canary(struct comparison *c, const char *name)
 	return &c->canaries[c->ncanaries++];
 }
 
-/* Does a name of the case match a pattern? Sets met[i] for each that it
+/* Does the name match a pattern? Sets met[i] for each that it
  * matches. */
 static bool
-matches_pattern(const char *name, const char *old,
-    const struct opt_list *patterns, bool *met)
+matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < patterns->n; i++) {
-		if (!casename_matches(patterns->v[i], name, old))
+		if (!casename_matches(patterns->v[i], name))
 			continue;
 		met[i] = any = true;
 	}
@@ -128,7 +127,7 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns,
 		const char *name = p->name[!p->side[0]];
 		size_t before = c->ncanaries;
 
-		if (!matches_pattern(name, p->old_name, patterns, met))
+		if (!matches_pattern(name, patterns, met))
 			continue;
 		for (size_t k = 0; k < c->nrows; k++) {
 			const struct row *row = &c->rows[k];

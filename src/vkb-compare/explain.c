@@ -16,7 +16,7 @@ enum { SHOWN = 12 }; /* values of a side */
 static bool
 is_explained(const struct row *r, const char *name)
 {
-	return casename_matches(name, r->pair->name[0], r->pair->old_name);
+	return casename_matches(name, r->pair->name[0]);
 }
 
 int

@@ -274,8 +274,6 @@ judge_name_pairs(struct comparison *c)
 
 		if (k)
 			p->name[i % 2] = casename_of(names, k->config);
-		if (k && !p->old_name)
-			p->old_name = casename_old(names, k->config);
 		if (all_failed(k))
 			casename_differs(names, k->config);
 	}

@@ -174,7 +174,6 @@ pairing_free(struct pairing *p, size_t n)
 		free(p[i].together);
 		free(p[i].name[0]);
 		free(p[i].name[1]);
-		free(p[i].old_name);
 	}
 	free(p);
 }

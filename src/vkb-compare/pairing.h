@@ -16,7 +16,6 @@ struct pairing {
 	char *note;                 /* keys that only one side has, or NULL */
 	char *name[2];   /* of the case on each side, for people; NULL: no
 			  * partner; set by judge.c */
-	char *old_name;  /* the older name of the first of them, or NULL */
 	size_t rows;     /* metrics compared; counted by judge.c */
 	char *functions; /* what accounts for a change of its instructions, or
 			  * NULL */

@@ -132,8 +132,8 @@ rules_apply(const struct rules *r, struct row *row)
 		row->metric.gate = false;
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
-	policy_find_answer(r->policy, k->config, p->name[0], p->old_name,
-	    row->name, r->today, &a);
+	policy_find_answer(
+	    r->policy, k->config, p->name[0], row->name, r->today, &a);
 	apply_answer(row, &a, "policy");
 	row->exact = a.exact == 1 || row->metric.exact;
 	row->waiver = a.waiver;

@@ -70,7 +70,6 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool counted, bool *exact)
 {
 	struct policy_answer a;
-	char *old = casename_old(b->names, s->config);
 	bool shown;
 
 	*f = (struct finding){.series = s,
@@ -84,8 +83,7 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	if (counted)
 		counted_make_exact(&f->metric);
 	policy_find_answer(
-	    r->policy, s->config, f->name, old, s->metric, r->today, &a);
-	free(old);
+	    r->policy, s->config, f->name, s->metric, r->today, &a);
 	if (a.better >= 0)
 		f->metric.better = (enum metric_better)a.better;
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;

@@ -360,7 +360,6 @@ write_profile_page(const struct commitpage *p)
 #define WORK ".work" /* folder of temporary files */
 #define INDEX "index.html"
 #define CHANGES "changes.jsonl"
-#define FORMER "history.html" /* a page that older versions made */
 
 struct site {
 	const char *out, *url;
@@ -588,7 +587,7 @@ remove_stale(struct site *s)
 
 		if (json_get(s->is, name))
 			continue;
-		if (sure && strcmp(name, FORMER) != 0 &&
+		if (sure &&
 		    (!str_starts(name, INDEX_PAGES "/") ||
 			strchr(name + strlen(INDEX_PAGES "/"), '/')))
 			continue;

@@ -72,8 +72,6 @@ write_exported_row(void *arg, const struct pg_rows *rows, size_t i)
 	else {
 		if (strcmp(origin, "vkb_runs") != 0)
 			rec = flatrow_to_run(rec);
-		else
-			flat_repair(rec);
 		rc = record_check(rec, where);
 	}
 	if (rc == 0) {

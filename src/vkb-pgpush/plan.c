@@ -2,7 +2,6 @@
 #include "err.h"
 #include "flatkeys.h"
 #include "mem.h"
-#include "migrate.h"
 #include "pg.h"
 #include "schema.h"
 #include "spool.h"
@@ -263,8 +262,6 @@ plan_runs_table(struct schema *s)
 	    "  vkb_index INTEGER NOT NULL,\n  \"timestamp\" TIMESTAMPTZ,\n"
 	    "  record JSON NOT NULL,\n  UNIQUE (metrics_table, vkb_session, "
 	    "vkb_case, vkb_subject, vkb_index)\n)");
-	add_statement(s, &sql);
-	str_add(&sql, "COMMENT ON TABLE vkb_runs IS '" MIGRATE_DONE "'");
 	add_statement(s, &sql);
 }
 

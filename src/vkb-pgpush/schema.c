@@ -1,7 +1,6 @@
 #include "schema.h"
 #include "err.h"
 #include "mem.h"
-#include "migrate.h"
 #include "pg.h"
 
 #include <stdlib.h>
@@ -171,10 +170,7 @@ schema_read(struct schema *s, struct pg *pg)
 	    "to_regclass(quote_ident('vkb_key_' || $1)) IS NULL "
 	    "AND to_regclass(quote_ident('idx_' || $1 || '_commit')) IS NULL, "
 	    "(SELECT count(*) FROM pg_attribute WHERE attnum > 0 "
-	    "AND attisdropped AND attrelid = to_regclass(quote_ident($1))), "
-	    "coalesce(obj_description(to_regclass('vkb_runs'), 'pg_class'), '')"
-	    " = '" MIGRATE_DONE "', (SELECT pg_has_role(relowner, 'USAGE') "
-	    "FROM pg_class WHERE oid = to_regclass('vkb_runs'))",
+	    "AND attisdropped AND attrelid = to_regclass(quote_ident($1)))",
 	    args, 1);
 
 	if (!have)
@@ -184,8 +180,6 @@ schema_read(struct schema *s, struct pg *pg)
 	s->runs_kind = get_kind(have, 1);
 	s->indexed = *pg_value(have, 0, 2) == 't';
 	s->names_taken = *pg_value(have, 0, 3) == 'f';
-	s->runs_current = !s->runs_kind || *pg_value(have, 0, 5) == 't';
-	s->runs_owned = get_kind(have, 6) == 't';
 	s->dropped = (size_t)strtoul(pg_value(have, 0, 4), NULL, 10);
 	pg_free(have);
 	return read_columns(s, pg) < 0 || read_indexes(s, pg) < 0 ? -1 : 0;

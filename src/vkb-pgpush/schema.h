@@ -37,8 +37,6 @@ struct schema {
 	bool module; /* table of a module: has columns for scenarios */
 	bool indexed;
 	char kind, runs_kind; /* as pg_class.relkind; 0: it does not exist */
-	bool runs_current;    /* vkb_runs is migrated, see migrate.h */
-	bool runs_owned;      /* the role may alter vkb_runs */
 	bool names_taken;     /* the names for our indexes are taken */
 	struct schema_index *indexes;
 	size_t nindexes, indexcap;

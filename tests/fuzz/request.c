@@ -12,8 +12,8 @@
 
 struct opts {
 	const char *tests, *cluster, *secret;
-	struct opt_list commands;
-	long long threads;
+	struct opt_list commands, sets;
+	long long runs;
 	double duration;
 };
 
@@ -22,8 +22,9 @@ static const struct opt table[] = {
     {'t', "tests", OPT_STR, FIELD(tests), "LIST", .help = "tests"},
     {0, "command", OPT_LIST, FIELD(commands), "TEXT", .help = "commands"},
     {'o', "output", OPT_STR, FIELD(secret), "FILE", .help = "not for others"},
-    {0, "threads", OPT_INT, FIELD(threads), "N", .min = 1, .max = 1024,
-	.help = "threads"},
+    {0, "runs", OPT_INT, FIELD(runs), "N", .min = 1, .max = 1024,
+	.help = "runs"},
+    {0, "set", OPT_LIST, FIELD(sets), "KEY=VALUE", .help = "keys"},
     {0, "duration", OPT_DURATION, FIELD(duration), "TIME", .min = .001,
 	.max = 1e7, .help = "seconds"},
     {0, "cluster-mode", OPT_CHOICE, FIELD(cluster), "BOOL",
@@ -43,11 +44,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0)
 		abort();
 	snprintf(file, sizeof file, "/proc/self/fd/%d", fd);
-	rc = request_read(&r, file, table, &o);
-	if (o.secret || (rc == 0 && o.threads > 1024) ||
+	rc = request_read(&r, file, table, &o, &o.sets);
+	if (o.secret || (rc == 0 && o.runs > 1024) ||
 	    (rc == 0 && o.tests && !str_utf8(o.tests, strlen(o.tests))))
 		abort();
+	for (size_t i = 0; i < o.sets.n && rc == 0; i++)
+		if (!str_starts(o.sets.v[i], "populate_with=") &&
+		    !str_starts(o.sets.v[i], "io-threads=") &&
+		    !str_starts(o.sets.v[i], "benchmark-threads="))
+			abort();
 	free(o.commands.v);
+	free(o.sets.v);
 	request_free(&r);
 	close(fd);
 	return 0;

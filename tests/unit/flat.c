@@ -218,54 +218,6 @@ read_text(const char *text)
 }
 
 static void
-first_edition(void)
-{
-	struct json *run =
-	    read_text("{\"command\":\"SET\",\"rps\":1,\"engine\":\"native\","
-		      "\"keyspacelen\":7,\"cpu0_busy_percent\":2,"
-		      "\"p999_latency_ms\":3,\"env_host\":\"h\"}");
-	struct json *flat;
-
-	tap_ok(json_num(json_path(run, "metrics.cpu0_busy_percent"), 0) == 2 &&
-		json_len(json_get(run, "config")) == 3,
-	    "the load of a CPU in an old file is a metric");
-	flat = flat_from_run(run, false);
-	tap_ok(is_known(flat) && !json_get(run, "flat"),
-	    "keys of an old file are not written again");
-	json_free(flat);
-	json_free(run);
-	run = read_text("{\"command\":\"SET\",\"rps\":1,\"odd\":\"x\"}");
-	flat = flat_from_run(run, false);
-	tap_str(
-	    json_get_str(flat, "odd"), "x", "an unknown key is written again");
-	json_set_str(json_get(run, "config"), "odd", "y");
-	json_free(flat);
-	flat = flat_from_run(run, false);
-	tap_str(json_get_str(flat, "odd"), "y",
-	    "an unknown key is written with its current value");
-	json_free(flat);
-	json_free(run);
-}
-
-static void
-repair(void)
-{
-	static const char text[] =
-	    "{\"type\":\"run\",\"v\":1,\"config\":{\"command\":\"SET\","
-	    "\"cpu1_busy_percent\":5,\"cpu_busy_percent\":6}}";
-	struct json *run = json_parse(text, sizeof text - 1, NULL, NULL);
-
-	tap_ok(flat_repair(run) &&
-		json_num(json_path(run, "metrics.cpu1_busy_percent"), 0) == 5 &&
-		json_num(json_path(run, "config.cpu_busy_percent"), 0) == 6 &&
-		!json_path(run, "config.cpu1_busy_percent"),
-	    "the load of a CPU is removed from the configuration, other keys "
-	    "stay");
-	tap_ok(!flat_repair(run), "a second repair changes nothing");
-	json_free(run);
-}
-
-static void
 repositories(void)
 {
 	static const char *const names[][2] = {
@@ -375,8 +327,6 @@ main(void)
 	identity();
 	columns();
 	statuses();
-	first_edition();
-	repair();
 	repositories();
 	return tap_done();
 }

@@ -36,33 +36,31 @@ answers(void)
 	struct policy_answer a;
 
 	tap_str(policy_unused_rule(p, 1), "f: rules[1]", "unused at first");
-	policy_find_answer(p, c, "GET", NULL, "p50_latency_ms", day, &a);
+	policy_find_answer(p, c, "GET", "p50_latency_ms", day, &a);
 	tap_near(a.margin, .03, 1e-12,
 	    "a rule without patterns applies to all cases");
 	tap_ok(a.better == -1 && a.gate == -1 && a.exact == -1 &&
 		!a.waiver.reason && !a.margin_auto,
 	    "it sets nothing else");
-	policy_find_answer(p, c, "GET", NULL, "p99_latency_ms", day, &a);
+	policy_find_answer(p, c, "GET", "p99_latency_ms", day, &a);
 	tap_near(a.margin, .08, 1e-12, "a later rule wins");
 	tap_ok(a.gate == 0, "info");
-	policy_find_answer(p, d, "SET pipeline=1", NULL, "rps", day, &a);
+	policy_find_answer(p, d, "SET pipeline=1", "rps", day, &a);
 	tap_ok(a.margin_auto && isnan(a.margin), "auto");
 	tap_str(a.waiver.reason, "one", "a waiver");
 	tap_str(a.waiver.rule, "f: rules[2]", "of this rule");
 	tap_ok(!a.waiver.expired && isinf(a.waiver.limit),
 	    "it covers changes of any size, and its last day");
-	policy_find_answer(
-	    p, d, "SET pipeline=1", NULL, "rps", "2026-11-22", &a);
+	policy_find_answer(p, d, "SET pipeline=1", "rps", "2026-11-22", &a);
 	tap_ok(a.waiver.expired, "on the next day it has expired");
-	policy_find_answer(
-	    p, c, "SET pipeline=10", NULL, "rps", "2026-11-22", &a);
+	policy_find_answer(p, c, "SET pipeline=10", "rps", "2026-11-22", &a);
 	tap_str(a.waiver.reason, "two", "keys of the config");
 	tap_ok(a.margin_auto, "other settings are those of earlier rules");
 	tap_near(a.waiver.limit, .1, 1e-12, "its limit");
-	policy_find_answer(p, c, "x", NULL, "time_s", day, &a);
+	policy_find_answer(p, c, "x", "time_s", day, &a);
 	tap_near(a.margin, .2, 1e-12, "+25% is 1 - 1/1.25");
 	tap_ok(a.better == METRIC_LOWER, "and more is worse");
-	policy_find_answer(p, c, "x", NULL, "size_bytes", day, &a);
+	policy_find_answer(p, c, "x", "size_bytes", day, &a);
 	tap_ok(a.exact == 1 && a.gate == 1 && !a.primary, "exact gates");
 	tap_near(a.session_sd, .015, 1e-12, "sessions differ by 1.5 %");
 	tap_near(a.session_df, 4, 0, "with four degrees of freedom");
@@ -103,12 +101,12 @@ signs(void)
 		    "{\"metric\":\"x\",%s}]}",
 		    of[i].later);
 		p = policy_new(parse(text), "f");
-		policy_find_answer(p, NULL, "c", NULL, "x", "2026-01-01", &a);
+		policy_find_answer(p, NULL, "c", "x", "2026-01-01", &a);
 		tap_ok(a.sign == of[i].sign && a.better == of[i].better, "%s",
 		    of[i].what);
 		policy_free(p);
 	}
-	policy_find_answer(NULL, NULL, "c", NULL, "x", "2026-01-01", &a);
+	policy_find_answer(NULL, NULL, "c", "x", "2026-01-01", &a);
 	tap_ok(isnan(a.margin) && a.better < 0 && a.gate < 0 && a.exact < 0 &&
 		!a.waiver.reason && !a.sign,
 	    "without a policy nothing is set");

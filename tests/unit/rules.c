@@ -388,8 +388,7 @@ test_rule_issues(void)
 	rows[1][0] = row("rps", 1); /* no waiver */
 	rows[1][1] = rows[0][N - 1];
 	rows[1][1].waived = false;
-	policy_find_answer(
-	    rules.policy, NULL, "x", NULL, "rps", "2026-11-21", &a);
+	policy_find_answer(rules.policy, NULL, "x", "rps", "2026-11-21", &a);
 	rules_add_issues(&rules, c, 2);
 	for (size_t i = 0; i < N; i++) {
 		const struct rule_issue *l = &c[0].rule_issues[at];

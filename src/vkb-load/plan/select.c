@@ -32,12 +32,10 @@ is_named(const char *pattern, const struct casename *names,
 {
 	const struct json *config = json_get(cas, "config");
 	char *name = casename_of(names, config);
-	char *old = casename_old(names, config);
 	bool is = fnmatch(pattern, json_get_str(cas, "id"), 0) == 0 ||
-	    casename_matches(pattern, name, old) ||
+	    casename_matches(pattern, name) ||
 	    (words && casename_has_words(names, config, pattern));
 
-	free(old);
 	free(name);
 	return is;
 }
