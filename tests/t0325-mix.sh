@@ -295,7 +295,7 @@ test_status 2 '-t with a FILE' vkb-load --plan -t set mixed.json
 test_match "'-t' and '--command' say what to measure, and so does FILE" .err 'the error says to use one of the two'
 test_status 2 '-P with a FILE' vkb-load --plan -P 5 mixed.json
 test_status 2 'a pipeline of 0' vkb-load --plan -t set -P 1,0
-test_match "option '-P': '0' is not an integer from 1 to 1000000" .err 'the error names the option'
+test_match "option '-P': pipelines=1,0: 'pipelines' must be a list of positive integers, not 0" .err 'the error names the option'
 test_status 2 'an unknown test' vkb-load --plan -t set,gett
 test_match "command line: .*unknown command 'GETT', did you mean 'GET'" .err 'the error names the unknown test'
 

@@ -100,7 +100,9 @@ test_same 'if: always() --remove-label' "$(sed -n '/always/{N;s/.*\(if: always()
 for f in configs/ci/github/on-demand.yml .github/workflows/on-demand.yml; do
   sed -n '/workflow_dispatch:/,/^permissions\|workflow_call:/s/^      \([a-z-]*\):$/\1/p' $f |
     grep -vx 'base\|head\|pr\|issue\|options' | while read -r name; do
-    printf -- '--%s=1' "$name" >"$scratch/request"
+    jq -n --arg name "$name" '{inputs: {($name): "1"}}' >"$scratch/event"
+    GITHUB_EVENT_NAME=workflow_dispatch GITHUB_EVENT_PATH=$scratch/event \
+      vkb-comment --dry-run --request "$scratch/request" github
     vkb-load --plan --request "$scratch/request" 2>&1 | grep -q 'unknown option' && echo "$f: $name"
   done
 done >"$bad"
