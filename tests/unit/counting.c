@@ -84,11 +84,17 @@ loads(void)
 	    "a million keys take six seconds more");
 	counting_adapt(&w, 9);
 	tap_ok(w.clients == 1 && w.threads == 1 && w.in_turn &&
-		w.requests == 10000 && w.duration_s == 0 && w.warmup_s == 0 &&
+		w.requests == 7 && w.duration_s == 0 && w.warmup_s == 0 &&
 		w.rate == 0 && w.max_lost == 0 && w.seed == 9 &&
 		w.pipeline == 6,
-	    "one connection makes 10000 requests; other settings are not "
+	    "one connection makes the requests; other settings are not "
 	    "changed");
+	w.requests = 0;
+	counting_adapt(&w, 9);
+	tap_ok(w.requests == 10000, "without a number it makes 10000");
+	w.requests = 10001;
+	counting_adapt(&w, 9);
+	tap_ok(w.requests == 10000, "it does not make more");
 }
 
 /*
