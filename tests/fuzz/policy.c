@@ -18,8 +18,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct policy_answer a;
 
 	if (p) {
-		policy_find_answer(
-		    p, c, "SET", "SET P1", "rps", "2026-11-21", &a);
+		policy_find_answer(p, c, "SET", "rps", "2026-11-21", &a);
 		if (a.margin < 0 || a.margin >= 1 || a.better > 2 ||
 		    (a.waiver.reason && !a.waiver.expires))
 			abort();
