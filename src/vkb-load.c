@@ -1,7 +1,6 @@
 /*
  * vkb-load: reads configurations or case records, writes a run record for each
- * repetition of each case, measured on a fresh server. Over 500 lines: half of
- * them are the table of options and what excludes what.
+ * repetition of each case, measured on a fresh server.
  */
 #include "address.h"
 #include "err.h"

@@ -71,6 +71,13 @@ test_same 'null null' "$(vkb-load --plan --set 'mix=GET 1' replaced.json |
 test_same 'null true' "$(vkb-load --plan --set sequential=true replaced.json |
   jq '.config | select(.command == "GET") | .keys, .sequential' | paste -sd ' ')" \
   'a value replaces the one that excludes it, in either direction'
+for off in sequential tls_mode cluster_mode; do
+  test_same 'zipf:1 true' "$(echo '{"commands":["GET"],"keys":"zipf:1","unixsocket":true}' |
+    vkb-load --plan --set $off=false - | jq -r '.config | "\(.keys) \(.unixsocket)"')" \
+    "$off=false replaces nothing"
+done
+test_that 'values of which one is false do not exclude each other' \
+  sh -c 'echo "{\"commands\":[\"GET\"]}" | vkb-load --plan --set unixsocket=true --set tls_mode=no -'
 base='"commands":["SET"],"tls_mode":true'
 same tls_ciphers '"ECDHE-RSA-AES256-GCM-SHA384"' --set tls_ciphers=ECDHE-RSA-AES256-GCM-SHA384
 same tls_ciphersuites '"TLS_AES_128_GCM_SHA256"' --set tls_ciphersuites=TLS_AES_128_GCM_SHA256

@@ -238,6 +238,9 @@ test_match "the server refuses 1 of 3 commands, which are not counted: 1_m_write
 test_that 'where no count is demanded the session succeeds' \
   vkb-load -q --count-possible --count-only refused.json
 test_same '2 1_m_read_r ok true 2 1_m_write_w ok true' "$(states)" 'and has the parts that are counted'
+runs .out >refused.jsonl && cp refused.jsonl refused.was
+test_that 'it is resumed' vkb-load -q --count-possible --count-only --resume refused.jsonl refused.json
+test_that 'and counts nothing again' cmp refused.was refused.jsonl
 # --- every command, for vkb-ab --commands all
 
 echo '{"type":"spec","v":1,"id":"other"}' >other.json

@@ -277,8 +277,7 @@ append_key(struct str *s, const struct casename *c, const struct key *k,
 	free(text);
 }
 
-/* Writes the head and keys: those that vary, or all; the 'old' way was
- * "SET data_size=16 pipeline=10". */
+/* Writes the head and keys: those that vary, or all. */
 static char *
 write_name(const struct casename *c, const struct json *config, bool all)
 {

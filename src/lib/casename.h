@@ -38,8 +38,8 @@ bool casename_has_words(
 void casename_differs(struct casename *, const struct json *config);
 
 /* Returns what all share, in words: "50 clients, 64-byte values, TLS", without
- * booleans that are false and texts that are long; may be empty. Caller frees.
- */
+ * booleans that are false, and of long values the name; may be empty. Caller
+ * frees. */
 char *casename_common(const struct casename *);
 
 #endif

@@ -1,5 +1,3 @@
-/* Over 500 lines: the checks of one configuration, which read from top to
- * bottom. */
 #include "config.h"
 #include "configfit.h"
 #include "configwalk.h"

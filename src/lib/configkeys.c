@@ -347,7 +347,7 @@ config_format_rule(
 		"a non-empty list of CPU lists"},
 	    [CONFIG_SETTINGS] = {"an object of strings, numbers and lists of "
 				 "strings"},
-	    [CONFIG_SETTINGS_SET] = {NULL,
+	    [CONFIG_SETTINGS_SET] = {"an object of strings and numbers",
 		"a non-empty list of objects of strings and numbers"},
 	    [CONFIG_SUFFIXES] = {"an object of strings"},
 	    [CONFIG_OBJECT] = {"an object", "a non-empty list of objects",

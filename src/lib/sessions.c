@@ -109,7 +109,7 @@ sessions_describe(double sd)
 {
 	enum assumption a = BARE;
 
-	while (a + 1 < ASSUMPTIONS && assumptions[a].sd != sd)
+	while (a < ASSUMPTIONS && assumptions[a].sd != sd)
 		a++;
-	return assumptions[a].what;
+	return assumptions[a < ASSUMPTIONS ? a : BARE].what;
 }

@@ -1,5 +1,3 @@
-/* Over 500 lines: runs and summaries are read into the same rows, value by
- * value. */
 #include "reading.h"
 #include "ancestry.h"
 #include "branch.h"

@@ -213,7 +213,8 @@ end_window(void *arg)
 	make_dump(arg);
 }
 
-/* Returns 0; -1 after reporting an error, or silently with result->refused. */
+/* Returns 0; 1, silently, if the server refused some; -1 after reporting an
+ * error. */
 static int
 run_requests(const struct engine_job *j, const struct engine_work *w,
     const struct engine_meter *meter, struct engine_result *result)
@@ -224,7 +225,7 @@ run_requests(const struct engine_job *j, const struct engine_work *w,
 	if (rc == 0 && result->requests != (uint64_t)w->requests)
 		return err_fail("%llu of %lld requests were answered",
 		    (unsigned long long)result->requests, w->requests);
-	return rc == 0 && result->refused ? -1 : rc;
+	return rc == 0 && result->refused ? 1 : rc;
 }
 
 /* Sends requests that are not counted. */
@@ -295,11 +296,13 @@ count_part(const struct engine_job *j, size_t part,
 	    .end = end_window,
 	    .arg = dumps};
 	long long n = find_transaction(work), most;
+	int rc;
 
 	now.requests = (PROBE + n - 1) / n * n;
 	now.seed++;
-	if (warm_up(j, &now, result) < 0)
-		return -1;
+	rc = warm_up(j, &now, result);
+	if (rc != 0)
+		return rc;
 	make_dump(dumps);
 	most = dumps->rc < 0 ? -1
 			     : choose_window(dumps->server, part, now.requests);
@@ -310,14 +313,16 @@ count_part(const struct engine_job *j, size_t part,
 		    work->requests < WARMUP ? work->requests : WARMUP;
 		now.requests = (now.requests - PROBE + n - 1) / n * n;
 		now.seed++;
-		if (warm_up(j, &now, result) < 0)
-			return -1;
+		rc = warm_up(j, &now, result);
+		if (rc != 0)
+			return rc;
 	}
 	now = *work;
 	if (now.requests > most)
 		now.requests = most;
 	now.requests = (now.requests + n - 1) / n * n;
-	return run_requests(j, &now, &meter, result) < 0 ? -1 : dumps->rc;
+	rc = run_requests(j, &now, &meter, result);
+	return rc == 0 ? dumps->rc : rc;
 }
 
 int
@@ -339,7 +344,7 @@ counting_run(const struct engine_job *j, const struct engine_work *works,
 	for (size_t i = 0; i < j->nwork && rc == 0; i++) {
 		dumps = (struct dumps){.server = server};
 		rc = count_part(j, i, &works[i], &dumps, &results[i]);
-		if (rc == 0 || !results[i].refused)
+		if (rc <= 0)
 			continue;
 		while (dumps.n < DUMPS) /* the next part begins with its own */
 			make_dump(&dumps);

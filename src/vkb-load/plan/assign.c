@@ -41,11 +41,19 @@ find_key(const char *name)
 	return NULL;
 }
 
-/* Returns the number that the text is, or the text. */
+/* Returns the number or boolean that the text is, or the text. */
 static struct json *
 read_scalar(const struct config_key *k, const char *text)
 {
+	struct json *said = json_string(text);
+	int truth = k->rule == CONFIG_BOOL ? configfit_parse_truth(said) : -1;
 	double v;
+
+	if (truth >= 0) {
+		json_free(said);
+		return json_boolean(truth);
+	}
+	json_free(said);
 
 	if (k->rule == CONFIG_SECONDS
 		? num_duration(text, &v) == 0
@@ -146,7 +154,9 @@ check_pairs(const struct json *values)
 		k = config_find("config", json_key(a));
 		for (const struct json *b = json_first(values); b;
 		     b = json_next(b))
-			if (config_excludes(
+			if (config_is_given(values, k->name) &&
+			    config_is_given(values, json_key(b)) &&
+			    config_excludes(
 				k, config_find("config", json_key(b))))
 				return err_fail("option '--set': '%s' and '%s' "
 						"exclude each other",
@@ -167,13 +177,13 @@ assign_parse(const struct opt_list *set, struct json *values)
 }
 
 /* Is a value replaced by that of the key, since they exclude each other, or
- * since it only says more about the value that was there? */
+ * since it is the order of another mix? */
 static bool
 is_replaced(const struct config_key *other, const struct config_key *k)
 {
 	return config_excludes(k, other) ||
 	    (config_excludes(other, k) && strcmp(other->name, "replay") != 0) ||
-	    (other->needs && k->rule != CONFIG_BOOL &&
+	    (other->needs && k->rule == CONFIG_MIX &&
 		strcmp(other->needs, k->name) == 0);
 }
 

@@ -1,4 +1,3 @@
-/* Over 500 lines: the values of a case, and their checks. */
 #include "benchcase.h"
 #include "config.h"
 #include "configfit.h"

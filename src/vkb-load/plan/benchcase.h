@@ -79,6 +79,7 @@ struct bench_case {
 	double max_errors_percent; /* of the requests */
 	bool count;                /* its instructions must be counted, too */
 	bool counted;              /* they are counted */
+	bool demanded;             /* the session fails if that fails */
 	double timeout_s;          /* 0: not given */
 	const char *trace; /* path of the trace that is replayed, or NULL */
 };

@@ -55,6 +55,7 @@ choose_cases(const struct counts_opts *o, struct schedule *a)
 			continue;
 		why = counting_refuse(c);
 		c->counted = !why;
+		c->demanded = is_demanded(o, c);
 		if (why && ((o->only && !o->possible) || c->count))
 			rc = err_fail("%s: its instructions cannot be "
 				      "counted: %s",
@@ -134,7 +135,6 @@ struct counted {
 	struct case_runner *runner;
 	const struct bench_case *cas;
 	struct turn turn;
-	bool demanded;  /* its failure is one of the session */
 	double took_s;  /* of its last count; < 0: not counted yet */
 	double *before; /* instructions of each part on the first server; NAN:
 			 * not known */
@@ -147,6 +147,15 @@ write_all(struct case_runner *r, struct json **v, size_t n)
 		return -1;
 	r->machine = NULL; /* written once */
 	return results_write_all(r->schedule->results, v, n);
+}
+
+/* Has the file a count of this part? */
+static bool
+is_counted(const struct schedule *a, const struct role *r, const struct turn *t)
+{
+	return results_find(a->results,
+	    json_get(a->builds->v[t->build], "subject"), r->config, t->index,
+	    true);
 }
 
 /* Returns 0; 1 if the case or a part of it failed, which is then written where
@@ -174,11 +183,13 @@ write_records(
 	}
 	statusline_clear();
 	for (size_t i = 0; i < m->roles.n; i++) {
+		if (is_counted(r->schedule, &m->roles.v[i], &c->turn))
+			continue; /* by a session before */
 		if (!json_get(m->recs[i], "status"))
 			json_set_str(m->recs[i], "status", "ok");
 		else
 			failed = 1;
-		if (c->demanded || !json_get(m->recs[i], "error"))
+		if (c->cas->demanded || !json_get(m->recs[i], "error"))
 			v[n++] = m->recs[i];
 	}
 	if (write_all(r, v, n) < 0)
@@ -237,18 +248,17 @@ run_once(struct counted *c)
 	return failed;
 }
 
-/* Are all parts of the case counted? */
+/* Are all parts of the case counted? Where none is demanded, those of which the
+ * server refused some were tried, too, as all are written at once. */
 static bool
 is_finished(const struct schedule *a, size_t cas, const struct turn *turn)
 {
 	const struct roles *r = &a->roles[cas];
+	size_t found = 0;
 
 	for (size_t i = 0; i < r->nown; i++)
-		if (!results_find(a->results,
-			json_get(a->builds->v[turn->build], "subject"),
-			r->v[i].config, turn->index, true))
-			return false;
-	return true;
+		found += is_counted(a, &r->v[i], turn);
+	return found == r->nown || (found && !a->cases[cas].demanded);
 }
 
 /* Returns how many counts of a case are to be made, from a turn on. */
@@ -321,7 +331,7 @@ make_count(struct counted *c, size_t cas, const char *who)
 	str_printf(&name, "%s count %zu/%d", who, c->turn.index, COUNTING_RUNS);
 	begin_progress(c, cas, name.s);
 	rc = run_once(c);
-	if (rc == 0)
+	if (rc >= 0)
 		c->took_s = (double)(clock_ns() - started) / 1e9;
 	str_free(&name);
 	return rc;
@@ -356,8 +366,8 @@ count_case(struct counted *c, size_t cas, bool verbose, size_t *failed)
 			err_say("%s%s count %zu of %d", c->cas->id, who,
 			    c->turn.index, COUNTING_RUNS);
 		rc = make_count(c, cas, who);
-		*failed += rc > 0 && c->demanded;
-		if (rc > 0 && !c->demanded && !counted_any(c->before, n))
+		*failed += rc > 0 && c->cas->demanded;
+		if (rc > 0 && !c->cas->demanded && !counted_any(c->before, n))
 			break;
 	}
 	free(c->before);
@@ -366,8 +376,7 @@ count_case(struct counted *c, size_t cas, bool verbose, size_t *failed)
 }
 
 int
-counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
-    size_t *failed)
+counts_run(struct case_runner *r, bool verbose, size_t *failed)
 {
 	const struct schedule *a = r->schedule;
 	struct counted c = {.runner = r};
@@ -375,7 +384,6 @@ counts_run(const struct counts_opts *o, struct case_runner *r, bool verbose,
 	for (size_t i = 0; i < a->ncases; i++) {
 		if (!a->cases[i].counted)
 			continue;
-		c.demanded = is_demanded(o, &a->cases[i]);
 		c.took_s = -1;
 		for (c.turn.build = 0; c.turn.build < a->builds->n;
 		     c.turn.build++)

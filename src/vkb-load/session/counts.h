@@ -39,7 +39,6 @@ void counts_announce(struct schedule *);
  * disagree. Adds those that failed to *failed. Returns 0, or -1 if a record
  * could not be written or the session was stopped.
  */
-int counts_run(const struct counts_opts *, struct case_runner *, bool verbose,
-    size_t *failed);
+int counts_run(struct case_runner *, bool verbose, size_t *failed);
 
 #endif

@@ -253,7 +253,7 @@ count_cases(struct session *s)
 	if (!counts_any(&s->a))
 		return 0;
 	if (take_lock(s) < 0 ||
-	    counts_run(&s->count, &s->runner, is_verbose(s), &failed) < 0)
+	    counts_run(&s->runner, is_verbose(s), &failed) < 0)
 		return -1;
 	return failed > 0;
 }
