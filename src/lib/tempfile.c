@@ -107,6 +107,11 @@ tempfile_commit(struct tempfile *t)
 		goto bad;
 	if (!t->named) {
 		snprintf(fd, sizeof fd, "/proc/self/fd/%d", fileno(t->f));
+		if (linkat(AT_FDCWD, fd, AT_FDCWD, t->path,
+			AT_SYMLINK_FOLLOW) == 0)
+			goto done;
+		if (errno != EEXIST)
+			goto bad;
 		unlink(t->tmp);
 		if (linkat(AT_FDCWD, fd, AT_FDCWD, t->tmp, AT_SYMLINK_FOLLOW) <
 		    0)
@@ -148,7 +153,8 @@ tempfile_discard(struct tempfile *t)
 	if (t->f)
 		fclose(t->f);
 	if (t->named)
-		unlink(t->tmp);
+		if (errno == EEXIST)
+			unlink(t->tmp);
 	free(t->name);
 	free(t->path);
 	free(t->tmp);

@@ -1,9 +1,10 @@
 /*
  * Files that appear whole: written without a name (O_TMPFILE; if the file
  * system lacks it, under a hidden name), synced, then renamed into place. With
- * O_TMPFILE a killed program leaves nothing behind. For a symbolic link the
- * file it points to is replaced. Devices, pipes and the files that stdout or
- * stderr go to are written in place.
+ * O_TMPFILE a killed program leaves nothing behind, unless it replaces a file
+ * and is killed between two system calls. For a symbolic link the file it
+ * points to is replaced. Devices, pipes and the files that stdout or stderr go
+ * to are written in place.
  */
 #ifndef TEMPFILE_H
 #define TEMPFILE_H
