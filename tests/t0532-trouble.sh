@@ -273,6 +273,15 @@ forge_is="GITHUB_API_URL=http://127.0.0.1:$(cat port)/github GITHUB_SERVER_URL=h
   export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY GITHUB_TOKEN GITHUB_EVENT_NAME GITHUB_EVENT_PATH"
 matrix vkb-comment 0 commented "$forge_is; vkb-comment github deltas.jsonl"
 matrix vkb-comment 0 commented "$forge_is; vkb-comment --issue github history.jsonl"
+jq '. + {reactions: [], may: {ada: "write"}, busy: 0, asked: 0, pulls: [], pull: {number: 7,
+  state: "open", mergeable: true, merge_commit_sha: "0123456789abcdef0123456789abcdef01234567",
+  head: {repo: {full_name: "me/r", pushed_at: "2026-01-01T00:00:00Z"}}}}' state >asked
+mv asked state
+echo '{"issue": {"number": 7, "pull_request": {}}, "comment": {"id": 55, "body": "/benchmark -t set",
+  "created_at": "2026-01-02T00:00:00Z", "html_url": "https://forge.example/o/r/pull/7#issuecomment-55",
+  "user": {"login": "ada"}}}' >comment
+matrix vkb-comment 0 empty "$forge_is; GITHUB_EVENT_NAME=issue_comment GITHUB_EVENT_PATH=$scratch/comment \
+  GITHUB_OUTPUT=$scratch/output; export GITHUB_OUTPUT; vkb-comment --request request github"
 matrix vkb-dashboards 0 empty "GRAFANA_URL=http://127.0.0.1:$(cat port)/grafana GRAFANA_TOKEN=t
   export GRAFANA_URL GRAFANA_TOKEN; vkb-dashboards sync"
 kill "$forge"
@@ -352,4 +361,11 @@ done
 test_that 'a folder whose name looks like an option is accepted' vkb-ab --results -rf $common
 test_that 'the folder has the runs' test -s ./-rf/runs.jsonl
 test_litter 20 'no server is left'
+
+# --- a database
+
+test_cleanup
+test_postgres 'results in a database'
+matrix vkb-continuous 0 empty "PATH=$REAL_PATH psql -qc 'DROP SCHEMA public CASCADE; CREATE SCHEMA public' 2>/dev/null
+  vkb-continuous -C $scratch/repo --branch main --max-commits 1 --table core --results r $scratch/cfg.json -- --runs 2"
 test_done
