@@ -267,7 +267,7 @@ try_all loading 5s --flush
 ends loading 0 ok
 meets loading LOADING
 allowed=0
-try_all hung 60s --flush --timeout 1s
+try_all hung 60s --flush --timeout 3s
 ends hung 2 failed 'no reply from|cannot connect|part [12] of 2|timed out'
 try_all killed 60s --flush
 ends killed 2 failed 'lost the connection|cannot connect|closed|part [12] of 2|refused'
