@@ -60,7 +60,7 @@ all() { all/bin/vkb-ab --results e --commands "$@" -C repo base=base-tag new=mai
 test_that 'vkb-ab --commands all is accepted' all all
 test_same '2 base 2 new' "$(counted e/runs.jsonl)" 'vkb-ab --commands all counts the commands that the server has'
 test_same 4 "$(grep -c '"type":"run"' e/runs.jsonl)" 'vkb-ab --commands all measures no time'
-test_match '^=  every_command_write_get .* no change$' .out 'vkb-ab --commands all compares the counts'
+test_match '^=  every_1_write_get .* no change$' .out 'vkb-ab --commands all compares the counts'
 test_absent EVAL .out 'what all cases share has no long texts'
 test_status 2 'commands of another name are an error' all some
 test_match "^vkb-ab: --commands takes 'all', not 'some'" .err 'the error has the name'
