@@ -29,8 +29,9 @@ harmless() { # harmless WORKFLOW COMMAND END: true if that call may fail
 # answers WORKFLOW COMMAND END: true if status 1 of that command means no
 answers() {
   case "$3 $2" in
-  # Does a file have this text? Are files the same? Has another machine the commit?
-  '1 grep' | '1 cmp' | '1 git' | '1 vkb-trackcommits') return 0 ;;
+  # Does a file have this text? Are files the same? Has another machine the commit? Is
+  # it installed?
+  '1 grep' | '1 cmp' | '1 git' | '1 vkb-trackcommits' | '1 pkg-config' | '1 docker') return 0 ;;
   esac
   return 1
 }
@@ -80,6 +81,28 @@ mkdir share
 ln -s "$top" share/vkb
 ln -s "$top/lib" "$top/man" .
 
+# Programs of others that change the machine or need a service, and do nothing here:
+# a user who is not root lacks some packages, which apt-get finds.
+mkdir services
+while read -r name text; do
+  printf '#!/bin/sh\n%s\n' "$text" >"services/$name"
+done <<'END'
+aws
+docker
+sudo exec "$@"
+id echo 1000
+apt-cache echo '  Candidate: 1.0'
+apt-get case " $* " in *' install '*) cp "$PACKAGES"/*.pc "$PKG_CONFIG_LIBDIR" ;; esac
+END
+chmod +x services/*
+# with_services ROW ...: tries a row on a machine that has them.
+with_services() {
+  path=$PATH
+  PATH=$scratch/services:$PATH REAL_PATH=$scratch/services:$REAL_PATH
+  "$@"
+  PATH=$path REAL_PATH=$path
+}
+
 # wrap WORKFLOW: copies it to WORKFLOW.d, where each program is a link to fails, but
 # setpriv, which starts others
 wrap() {
@@ -113,6 +136,7 @@ runs_in() {
 fresh() {
   rm -rf work
   cp -a "$start" work
+  [ ! -e state.first ] || cp state.first state # of a forge
 }
 
 # choose FILE: prints COMMAND CALL END for what is tried of the calls in the file
@@ -139,6 +163,7 @@ judge() {
   fi
   case $1,$2 in
   readlink,*) how='readlink' ;;
+  sudo,*) how='sudo ' ;;
   *,127) how="$1 is missing, or a file that it needs" ;;
   *,signal) how="$1 was ended by signal 9" ;;
   *) how="$1 ended with status $2" ;;
@@ -206,6 +231,7 @@ judged='-m rps --margin 95% --on-insufficient ok'
 common="-C $scratch/repo base main -- --runs 2 $scratch/cfg.json -- $judged"
 cp -a repo slow
 git -C slow checkout -q -B slow
+git -C slow commit -q --allow-empty -m 'as slow'
 sed 's/ 1$/ 100000/' repo/src/burn.h >slow/src/burn.h
 git -C slow commit -qam slow
 
@@ -238,7 +264,8 @@ matrix vkb-continuous 0 empty \
 mkdir bisected
 bisect="vkb-bisect -C $scratch/slow --results r base slow -- --runs 8 $scratch/cfg.json -- -m server_cpu_us_per_req --margin 60%"
 (cd bisected && eval "$bisect" >/dev/null 2>&1)
-rm -r bisected/r/culprit # is measured again
+rm -r bisected/r/steps bisected/r/culprit # are measured again
+: >bisected/r/verdicts
 matrix vkb-bisect 0 bisected "$bisect"
 if command -v perf >/dev/null; then
   mkdir why
@@ -254,6 +281,7 @@ mkdir files files/d
 git init -q --bare files/store
 cp ab-measured/r/part.jsonl files/d/a.jsonl
 matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store push d"
+with_services matrix vkb-publish 0 files "vkb-publish --s3 s3://b/p push d && vkb-publish --s3 s3://b/p pull e"
 (cd files && vkb-publish --repo "$scratch/files/store" push d)
 matrix vkb-publish 0 files "vkb-publish --repo $scratch/work/store pull e"
 mkdir commented
@@ -267,6 +295,7 @@ awk 'BEGIN { for (i = 1; i <= 40; i++)
     i, 50000 + i * 37 % 11 * 30 - (i > 30) * 4000, i }' >commented/history.jsonl
 echo '{"login": "github-actions[bot]", "comments": [], "issues": [], "labels": {},
   "fail": {"POST /grafana/api/folders": 200, "POST /grafana/api/dashboards/db": 200}}' >state
+cp state state.first
 echo '{"pull_request": {"number": 7}}' >event
 forge_is="GITHUB_API_URL=http://127.0.0.1:$(cat port)/github GITHUB_SERVER_URL=http://x GITHUB_REPOSITORY=o/r
   GITHUB_TOKEN=secret-1 GITHUB_EVENT_NAME=pull_request GITHUB_EVENT_PATH=$scratch/event
@@ -277,6 +306,7 @@ jq '. + {reactions: [], may: {ada: "write"}, busy: 0, asked: 0, pulls: [], pull:
   state: "open", mergeable: true, merge_commit_sha: "0123456789abcdef0123456789abcdef01234567",
   head: {repo: {full_name: "me/r", pushed_at: "2026-01-01T00:00:00Z"}}}}' state >asked
 mv asked state
+cp state state.first
 echo '{"issue": {"number": 7, "pull_request": {}}, "comment": {"id": 55, "body": "/benchmark -t set",
   "created_at": "2026-01-02T00:00:00Z", "html_url": "https://forge.example/o/r/pull/7#issuecomment-55",
   "user": {"login": "ada"}}}' >comment
@@ -285,9 +315,18 @@ matrix vkb-comment 0 empty "$forge_is; GITHUB_EVENT_NAME=issue_comment GITHUB_EV
 matrix vkb-dashboards 0 empty "GRAFANA_URL=http://127.0.0.1:$(cat port)/grafana GRAFANA_TOKEN=t
   export GRAFANA_URL GRAFANA_TOKEN; vkb-dashboards sync"
 kill "$forge"
+rm state.first
 test_cleanup() { :; }
 matrix vkb-dashboards 0 empty 'GRAFANA_URL= vkb-dashboards --state s sync'
 matrix vkb-needs 0 empty 'vkb-needs run'
+mkdir -p lacks/pc packages
+for p in expat libarchive libcjson libcurl hiredis libgit2 libpcap libpq openssl zlib; do
+  printf 'Name: %s\nDescription: a library\nVersion: 1\n' "$p" >"packages/$p.pc"
+done
+needs="PKG_CONFIG_LIBDIR=$scratch/work/pc PACKAGES=$scratch/packages; unset PKG_CONFIG_PATH
+  export PKG_CONFIG_LIBDIR PACKAGES; vkb-needs --yes build"
+with_services matrix vkb-needs 0 lacks "$needs"
+with_services matrix vkb-dashboards 0 empty 'vkb-dashboards --state s up && vkb-dashboards --state s down'
 matrix vkb-completion 0 empty "vkb-completion $top/bin out"
 matrix vkb 0 empty 'vkb && vkb --version && MANPAGER=cat PAGER=cat vkb help ab'
 test_same "$(cd "$top/bin" && grep -l '^#!/bin/sh' -- * | xargs)" "$(printf '%s\n' *.d | sed 's/[.]d$//' | sort | xargs)" \

@@ -185,6 +185,24 @@ inputs action.yml >"$scratch/taken"
 [ -s "$scratch/given" ] || echo 'the action: nothing' >>"$bad"
 comm -23 "$scratch/given" "$scratch/taken" >>"$bad"
 empty 'the inputs that a workflow gives are inputs of what it calls'
+for f in $flows action.yml; do
+  case $f in */on-demand.yml) continue ;; esac # reads them from the event
+  for name in $(inputs "$f" | tr -d :); do
+    grep -qE "(inputs[.]|inputs\\[')$name\\b" "$f" || echo "$f: $name"
+  done
+done >"$bad"
+empty 'each input is used'
+inputs .github/workflows/search.yml >"$scratch/taken"
+printf '%s:\n' config core max-commits module-commits options ref timeout-minutes | comm -23 - "$scratch/taken" >"$bad"
+empty "the search workflow has the inputs of the Python tool's"
+# shellcheck disable=SC2016 # an expression of the forge
+grep -qF 'timeout-minutes: ${{ fromJSON(inputs.timeout-minutes' .github/workflows/search.yml &&
+  grep -qF 'COMMITS: ${{ inputs.module-commits }}' .github/workflows/search.yml || echo '-' >"$bad"
+empty 'the search workflow ends after its input timeout-minutes, and measures the module-commits'
+for f in configs/ci/gitlab.yml man/vkb-ci.7; do
+  tr -s '\n# ' ' ' <$f | grep -q "code .*sees all variables\|gives the fork's code all variables" || echo "$f"
+done >"$bad"
+empty "GitLab's file and its page say that a pipeline of a fork in the parent sees its variables"
 
 # --- checks of other programs, on copies, because they read their folder
 
