@@ -8,10 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Adds the squares of the session means of a build around their mean. Returns
- * their degrees of freedom; 0: the build is left out. */
-static double
-add_build(struct between *b, const struct sample *s)
+void
+between_add(struct between *b, const struct sample *s, const char *key)
 {
 	struct intern *names = intern_new();
 	double *means = mem_array(s->n + 1, sizeof *means), mean;
@@ -28,23 +26,18 @@ add_build(struct between *b, const struct sample *s)
 		}
 	}
 	sessions = whole ? intern_count(names) : 0;
-	if (sessions > 1)
+	if (sessions > 1) {
+		double df = (double)(sessions - 1);
+
 		b->squares += stats_squares(means, sessions, &mean);
+		b->df += df;
+		b->of = key == b->last ? b->of + df : df;
+		b->most = fmax(b->most, b->of);
+		b->last = key;
+	}
 	free(means);
 	free(n);
 	intern_free(names);
-	return sessions > 1 ? (double)(sessions - 1) : 0;
-}
-
-void
-between_add(struct between *b, const struct sample *builds, size_t n)
-{
-	double df = 0;
-
-	for (size_t i = 0; i < n; i++)
-		df += add_build(b, &builds[i]);
-	b->df += df;
-	b->most = fmax(b->most, df);
 }
 
 struct moderate

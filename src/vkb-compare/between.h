@@ -18,12 +18,14 @@ enum { BETWEEN_DF = 2 };
 /* The squares that the builds of all cases add up to; zeroed at first. */
 struct between {
 	double squares, df;
-	double most; /* df of a case; cases of a session are not independent */
+	double of, most;  /* df of a case; those of a session are dependent */
+	const char *last; /* the case that 'of' is of */
 };
 
-/* Adds the builds of one case. A build with an unknown session, or a value that
- * is not above 0, is left out. */
-void between_add(struct between *, const struct sample *builds, size_t n);
+/* Adds a build of the case with this key, which is borrowed; all builds of a
+ * case are added one after the other. One with an unknown session, or a value
+ * that is not above 0, is left out. */
+void between_add(struct between *, const struct sample *build, const char *key);
 
 /* Returns the variance; its df is 0 if there are fewer than BETWEEN_DF. */
 struct moderate between_get(const struct between *);

@@ -1,10 +1,9 @@
 #include "busy.h"
 #include "cases.h"
+#include "json.h"
 #include "judge.h"
-#include "mem.h"
 #include "part.h"
 #include "sample.h"
-#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,14 +16,8 @@
 void
 busy_measure(struct pairing *p)
 {
-	for (size_t j = 0; j < 2; j++) {
-		struct sample s =
-		    sample_metric(p->side[j], "foreign_cpu_percent");
-
-		stats_sort(s.v, s.n);
-		p->busy[j] = stats_median(s.v, s.n);
-		sample_free(&s);
-	}
+	for (size_t j = 0; j < 2; j++)
+		p->busy[j] = sample_median(p->side[j], "foreign_cpu_percent");
 }
 
 /* Returns ln of how many times less CPU time other programs left to a side;
@@ -45,78 +38,40 @@ get_difference(const struct pairing *p)
 	return fabs(get_loss(p, 1) - get_loss(p, 0));
 }
 
-/* Returns the session of the first run of a side, or NULL if it is not known.
- * Borrowed. */
-static const char *
-get_session(const struct kase *k)
-{
-	struct sample s = k->nparts && k->parts[0].nmetrics
-	    ? sample_metric(k, k->parts[0].metrics[0].name)
-	    : (struct sample){0};
-	const char *session = s.n ? s.rounds[0].session : NULL;
-
-	sample_free(&s);
-	return session;
-}
-
-/* The cases that two sessions share, by the one beside which other programs
- * ran most. */
-struct shared {
-	const char *sessions[2];
-	const struct pairing *most;
-};
-
-/* Returns the entry of the sessions of a case, or NULL. */
-static struct shared *
-find_shared(struct shared *v, size_t n, const char *const sessions[2])
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(v[i].sessions[0], sessions[0]) == 0 &&
-		    strcmp(v[i].sessions[1], sessions[1]) == 0)
-			return &v[i];
-	return NULL;
-}
-
-/* Sets the sessions of a judged case. Returns false if one is not known. */
+/* Are the first runs of both sides of two judged cases of the same sessions? */
 static bool
-get_sessions(const struct pairing *p, const char *sessions[2])
+share_sessions(const struct pairing *p, const struct pairing *q)
 {
-	for (size_t j = 0; j < 2 && p->rows; j++)
-		sessions[j] = get_session(p->side[j]);
-	return p->rows && sessions[0] && sessions[1];
+	bool same = p->rows && q->rows;
+
+	for (size_t j = 0; j < 2 && same; j++) {
+		const char *a = json_str(json_first(
+		    json_get(p->side[j]->parts[0].rest, "sessions")));
+		const char *b = json_str(json_first(
+		    json_get(q->side[j]->parts[0].rest, "sessions")));
+
+		same = a && b && strcmp(a, b) == 0;
+	}
+	return same;
 }
 
 void
 busy_share(struct comparison *c)
 {
-	struct shared *v = NULL, *of;
-	const char *sessions[2];
-	size_t n = 0, cap = 0;
-
 	for (size_t i = 0; i < c->npairs; i++) {
-		const struct pairing *p = &c->pairs[i];
-
-		if (isnan(get_difference(p)) || !get_sessions(p, sessions))
-			continue;
-		of = find_shared(v, n, sessions);
-		if (!of) {
-			v = mem_grow(v, n, &cap, sizeof *v);
-			v[n] = (struct shared){{sessions[0], sessions[1]}, p};
-			of = &v[n++];
-		}
-		if (get_difference(p) > get_difference(of->most))
-			of->most = p;
-	}
-	for (size_t i = 0; n && i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 
-		if (!isnan(get_difference(p)) || !get_sessions(p, sessions))
+		if (!isnan(get_difference(p)))
 			continue;
-		of = find_shared(v, n, sessions);
-		if (of)
-			memcpy(p->busy, of->most->busy, sizeof p->busy);
+		for (size_t k = 0; k < c->npairs; k++) {
+			const struct pairing *q = &c->pairs[k];
+			double more = get_difference(q);
+
+			if (!isnan(more) && !(more <= get_difference(p)) &&
+			    share_sessions(p, q))
+				memcpy(p->busy, q->busy, sizeof p->busy);
+		}
 	}
-	free(v);
 }
 
 /* What other programs multiply it by; 0: nothing. */

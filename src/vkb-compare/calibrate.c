@@ -179,7 +179,7 @@ add_spread(
 		c->spreads[i] =
 		    (struct session_spread){.metric = mem_str(e->row.name)};
 	}
-	between_add(&c->spreads[i].of, runs, 1);
+	between_add(&c->spreads[i].of, runs, e->pair.name[0]);
 }
 
 static void

@@ -374,6 +374,20 @@ cases_env(const struct kase *k, struct json *env, struct json *varied)
 	}
 }
 
+char *
+cases_fact(const struct kase *k, const char *key)
+{
+	struct json *env = json_object(), *varied = json_object();
+	char *fact = NULL;
+
+	cases_env(k, env, varied);
+	if (!json_get(varied, key))
+		fact = mem_str(json_get_str(env, key));
+	json_free(env);
+	json_free(varied);
+	return fact;
+}
+
 struct json *
 cases_errors(const struct kase *k)
 {

@@ -55,6 +55,10 @@ double cases_client_bound(const struct kase *);
  * differ between parts to 'varied'. */
 void cases_env(const struct kase *, struct json *env, struct json *varied);
 
+/* Returns a text of the environment that all runs share, or NULL: it is not
+ * known, or there are several. Caller frees. */
+char *cases_fact(const struct kase *, const char *key);
+
 /* The errors of failed runs, of all parts; caller frees with json_free. */
 struct json *cases_errors(const struct kase *);
 

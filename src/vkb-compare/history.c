@@ -1,7 +1,6 @@
 #include "history.h"
 #include "between.h"
 #include "cases.h"
-#include "json.h"
 #include "mem.h"
 #include "sample.h"
 #include "stats.h"
@@ -53,16 +52,11 @@ history_free(struct history *h)
 	free(h);
 }
 
-/* Returns the values of the i-th subject from the newest; n may be 0. */
-static struct sample
-sample_subject(
-    const struct history *h, size_t i, const char *key, const char *metric)
+/* Returns the case of the i-th subject from the newest, or NULL. */
+static const struct kase *
+find_case(const struct history *h, size_t i, const char *key)
 {
-	size_t who = h->order[h->cases.nsubjects - 1 - i];
-	const struct kase *k = cases_get(&h->cases, key, who);
-	struct sample none = {0};
-
-	return k ? sample_metric(k, metric) : none;
+	return cases_get(&h->cases, key, h->order[h->cases.nsubjects - 1 - i]);
 }
 
 double
@@ -72,12 +66,9 @@ history_margin(const struct history *h, const char *key, const char *metric)
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->cases.nsubjects && n < HISTORY_DELTAS; i++) {
-		struct sample s = sample_subject(h, i, key, metric);
-		double median;
+		const struct kase *k = find_case(h, i, key);
+		double median = k ? sample_median(k, metric) : NAN;
 
-		stats_sort(s.v, s.n);
-		median = stats_median(s.v, s.n);
-		sample_free(&s);
 		if (!(median > 0))
 			continue;
 		if (!isnan(last))
@@ -100,7 +91,9 @@ history_sample(const struct history *h, const char *key, const char *metric)
 
 	for (size_t i = 0; i < h->cases.nsubjects && subjects < HISTORY_DELTAS;
 	     i++) {
-		struct sample s = sample_subject(h, i, key, metric);
+		const struct kase *of = find_case(h, i, key);
+		struct sample s =
+		    of ? sample_metric(of, metric) : (struct sample){0};
 
 		all.v = mem_resize(all.v, all.n + s.n + 1, sizeof *all.v);
 		for (size_t k = 0; k < s.n; k++)
@@ -111,66 +104,34 @@ history_sample(const struct history *h, const char *key, const char *metric)
 	return all;
 }
 
-/* Returns the machine of all runs of a case; NULL: it is not known, or there
- * are several. Caller frees. */
-static char *
-find_host(const struct kase *k)
-{
-	struct json *env = json_object(), *varied = json_object();
-	char *host;
-
-	cases_env(k, env, varied);
-	host = json_get(varied, "host") ? NULL
-					: mem_str(json_get_str(env, "host"));
-	json_free(env);
-	json_free(varied);
-	return host;
-}
-
+/* Are all runs of the case of this machine? NULL: it is not known. */
 static bool
 is_on_host(const struct kase *k, const char *host)
 {
-	char *own = find_host(k);
+	char *own = cases_fact(k, "host");
 	bool same = own && host ? strcmp(own, host) == 0 : own == host;
 
 	free(own);
 	return same;
 }
 
-static int
-compare_by_key(const void *a, const void *b)
-{
-	const struct kase *x = *(const struct kase *const *)a;
-	const struct kase *y = *(const struct kase *const *)b;
-
-	return strcmp(x->key, y->key);
-}
-
 struct moderate
 history_sessions(
     const struct history *h, const char *metric, const struct kase *like)
 {
-	size_t all = h->cases.n, n = 0;
-	const struct kase **at = mem_array(all + 1, sizeof *at);
-	struct sample *builds = mem_array(all + 1, sizeof *builds);
+	char *host = cases_fact(like, "host");
 	struct between b = {0};
-	char *host = find_host(like);
 
-	for (size_t i = 0; i < all; i++)
-		at[i] = &h->cases.v[i];
-	if (all)
-		qsort(at, all, sizeof *at, compare_by_key);
-	for (size_t i = 0; i < all; i++) {
-		if (is_on_host(at[i], host))
-			builds[n++] = sample_metric(at[i], metric);
-		if (i + 1 < all && strcmp(at[i]->key, at[i + 1]->key) == 0)
+	for (size_t i = 0; i < h->cases.n; i++) {
+		const struct kase *k = &h->cases.v[i];
+		struct sample s;
+
+		if (!is_on_host(k, host))
 			continue;
-		between_add(&b, builds, n);
-		while (n)
-			sample_free(&builds[--n]);
+		s = sample_metric(k, metric);
+		between_add(&b, &s, k->key);
+		sample_free(&s);
 	}
 	free(host);
-	free(builds);
-	free(at);
 	return between_get(&b);
 }

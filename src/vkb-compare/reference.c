@@ -43,22 +43,6 @@ share_session(const struct pairing *p)
 	return shared;
 }
 
-/* Returns a fact of the reference of a side, or NULL if it is not known or not
- * one. Caller frees. */
-static char *
-get_fact(const struct kase *k, const char *key)
-{
-	struct json *env = json_object(), *varied = json_object();
-	char *fact = NULL;
-
-	cases_env(k, env, varied);
-	if (!json_get(varied, key) && json_get_str(env, key))
-		fact = mem_str(json_get_str(env, key));
-	json_free(env);
-	json_free(varied);
-	return fact;
-}
-
 enum reference_state
 reference_compare(const struct pairing *p)
 {
@@ -69,7 +53,7 @@ reference_compare(const struct pairing *p)
 	    share_session(p))
 		return REFERENCE_NONE;
 	for (size_t j = 0; j < 2; j++)
-		hash[j] = get_fact(p->side[j], "reference_sha256");
+		hash[j] = cases_fact(p->side[j], "reference_sha256");
 	same = hash[0] && hash[1] && strcmp(hash[0], hash[1]) == 0;
 	free(hash[0]);
 	free(hash[1]);
@@ -80,8 +64,8 @@ reference_compare(const struct pairing *p)
 static void
 write_reference(struct str *s, const struct kase *k)
 {
-	char *version = get_fact(k, "reference_version");
-	char *hash = get_fact(k, "reference_sha256");
+	char *version = cases_fact(k, "reference_version");
+	char *hash = cases_fact(k, "reference_sha256");
 
 	if (hash) {
 		str_add(s, "version ");

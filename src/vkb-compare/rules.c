@@ -40,45 +40,29 @@ apply_options(const struct rules *r, struct row *row)
 		apply_answer(row, &m->answer, "option");
 }
 
-/* Has each side two runs or more with the metric, all with one value? */
+/* Has the side two runs or more with the metric, all with one value? */
 static bool
-do_runs_agree(const struct pairing *p, const char *metric)
+do_runs_agree(const struct kase *k, const char *metric)
 {
-	for (size_t j = 0; j < 2; j++) {
-		const struct kase *k = p->side[j];
-		double first = NAN;
-		size_t n = 0;
+	struct sample s = sample_metric(k, metric);
+	bool agree = s.n >= 2;
 
-		for (size_t i = 0; k && i < k->nparts; i++) {
-			const struct part_metric *m =
-			    part_metric(&k->parts[i], metric);
-
-			for (size_t v = 0; m && v < m->values.n; v++) {
-				if (!n++)
-					first = m->values.v[v];
-				if (m->values.v[v] != first)
-					return false;
-			}
-		}
-		if (n < 2)
-			return false;
-	}
-	return true;
+	for (size_t i = 1; i < s.n; i++)
+		agree = agree && s.v[i] == s.v[0];
+	sample_free(&s);
+	return agree;
 }
 
 /* Did most runs of the case answer less than their rate? */
 static bool
 is_unreached(const struct kase *k)
 {
-	size_t n = 0, below = 0;
+	struct sample s = sample_metric(k, "achieved_percent");
+	size_t below = 0, n = s.n;
 
-	for (size_t i = 0; i < k->nparts; i++) {
-		const struct part_metric *m =
-		    part_metric(&k->parts[i], "achieved_percent");
-
-		for (size_t v = 0; m && v < m->values.n; v++, n++)
-			below += m->values.v[v] < METRIC_REACHED_PERCENT;
-	}
+	for (size_t i = 0; i < n; i++)
+		below += s.v[i] < METRIC_REACHED_PERCENT;
+	sample_free(&s);
 	return 2 * below > n;
 }
 
@@ -110,7 +94,9 @@ set_exactness(struct row *row)
 	for (size_t j = 0; j < 2; j++)
 		counted[j] = rules_is_counted(row->pair->side[j], row->name);
 	row->loads_differ = counted[0] != counted[1];
-	if (counted[0] && counted[1] && do_runs_agree(row->pair, row->name))
+	if (counted[0] && counted[1] &&
+	    do_runs_agree(row->pair->side[0], row->name) &&
+	    do_runs_agree(row->pair->side[1], row->name))
 		counted_make_exact(m);
 }
 

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "mem.h"
 #include "part.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,6 +62,18 @@ sample_metric(const struct kase *k, const char *metric)
 			add_sample_values(&s, &k->parts[i], &m->values, m);
 	}
 	return s;
+}
+
+double
+sample_median(const struct kase *k, const char *metric)
+{
+	struct sample s = sample_metric(k, metric);
+	double median;
+
+	stats_sort(s.v, s.n);
+	median = stats_median(s.v, s.n);
+	sample_free(&s);
+	return median;
 }
 
 /* Returns a metric that all n runs have, for their rounds, or NULL. */

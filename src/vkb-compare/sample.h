@@ -19,6 +19,9 @@ struct sample {
 
 struct sample sample_metric(const struct kase *, const char *metric);
 
+/* Returns the median of these values; NAN: there is none. */
+double sample_median(const struct kase *, const char *metric);
+
 /* The values of a percentile ("99.9") of a histogram in each run. */
 struct sample sample_quantile(
     const struct kase *, const char *hist, const char *percentile);

@@ -6,7 +6,6 @@
 #include "num.h"
 #include "mem.h"
 #include "sample.h"
-#include "stats.h"
 #include "intern.h"
 #include "str.h"
 
@@ -243,19 +242,6 @@ warn_references(struct warnings *w, const struct comparison *c)
 	str_free(&s);
 }
 
-/* Returns the median of the shares of the rate that a side reached. */
-static double
-find_achieved(const struct kase *k)
-{
-	struct sample s = sample_metric(k, "achieved_percent");
-	double v;
-
-	stats_sort(s.v, s.n);
-	v = stats_median(s.v, s.n);
-	sample_free(&s);
-	return v;
-}
-
 static void
 warn_unreached(struct warnings *w, const struct comparison *c)
 {
@@ -271,8 +257,9 @@ warn_unreached(struct warnings *w, const struct comparison *c)
 		    mem_printf("%s: the rate was not reached: %.3g%% of it "
 			       "was answered by the baseline and %.3g%% by the "
 			       "contender, so latencies are not judged",
-			p->name[0], find_achieved(p->side[0]),
-			find_achieved(p->side[1])));
+			p->name[0],
+			sample_median(p->side[0], "achieved_percent"),
+			sample_median(p->side[1], "achieved_percent")));
 	}
 }
 
