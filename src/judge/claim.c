@@ -5,31 +5,43 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Chooses among those that are only shown, or the others. */
+static double
+choose_among(struct claim *v, const double *wrong, const size_t *order,
+    size_t n, bool shown, bool strict)
+{
+	double sum = 0, most = CLAIM_WRONG;
+	bool more = true;
+
+	for (size_t i = 0; i < n; i++) {
+		struct claim *c = &v[order[i]];
+		double one = wrong[order[i]];
+
+		if (c->shown != shown)
+			continue;
+		more = more && one <= CLAIM_ONE && sum + one <= most;
+		c->word = more            ? CLAIM_CHANGE
+		    : one <= CLAIM_LIKELY ? CLAIM_LIKELY_CHANGE
+					  : CLAIM_NONE;
+		sum += more ? one : 0;
+		most += more && !strict ? CLAIM_WRONG : 0;
+	}
+	/* What one more claim may add to the sum. */
+	return 1 - fmin(CLAIM_ONE, fmax(0, most - sum));
+}
+
 double
 claim_choose(struct claim *v, size_t n, bool strict)
 {
-	double *wrong = mem_array(n + 1, sizeof *wrong), sum = 0;
-	size_t *order, i;
+	double *wrong = mem_array(n + 1, sizeof *wrong), needs;
+	size_t *order;
 
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		wrong[i] = v[i].beyond ? 1 - v[i].p : 1;
-		v[i].word = CLAIM_NONE;
-	}
 	order = stats_order(wrong, n);
-	for (i = 0; i < n; i++) {
-		double one = wrong[order[i]];
-
-		if (one > CLAIM_ONE ||
-		    sum + one > CLAIM_WRONG * (strict ? 1 : (double)(i + 1)))
-			break;
-		sum += one;
-		v[order[i]].word = CLAIM_CHANGE;
-	}
-	/* What one more claim may add to the sum. */
-	sum = CLAIM_WRONG * (strict ? 1 : (double)(i + 1)) - sum;
-	for (; i < n && wrong[order[i]] <= CLAIM_LIKELY; i++)
-		v[order[i]].word = CLAIM_LIKELY_CHANGE;
+	choose_among(v, wrong, order, n, true, strict);
+	needs = choose_among(v, wrong, order, n, false, strict);
 	free(order);
 	free(wrong);
-	return 1 - fmin(CLAIM_ONE, fmax(0, sum));
+	return needs;
 }

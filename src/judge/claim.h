@@ -23,11 +23,12 @@ enum claim_word { CLAIM_NONE, CLAIM_LIKELY_CHANGE, CLAIM_CHANGE };
 struct claim {
 	double p;    /* probability of the change, in its direction */
 	bool beyond; /* the estimate is beyond the margin */
+	bool shown;  /* only that: it is chosen among these, not the others */
 	enum claim_word word;
 };
 
 /* Sets the words. Returns the probability above which one more claim would be
- * made. */
+ * made, of those that are not only shown. */
 double claim_choose(struct claim *, size_t n, bool strict);
 
 #endif

@@ -3,8 +3,11 @@
 #include <math.h>
 #include <stddef.h>
 
-const double density_sizes[DENSITY_SIZES] = {.03, .1, .3, 1};
-const double density_size_weights[DENSITY_SIZES] = {.3, .3, .3, .1};
+/* The sizes of own changes, standard deviations of ln(value), and how probable
+ * each is. */
+enum { SIZES = 4 };
+static const double sizes[SIZES] = {.03, .1, .3, 1};
+static const double size_weights[SIZES] = {.3, .3, .3, .1};
 
 struct law
 density_make_law(struct moderate m)
@@ -17,8 +20,6 @@ density_make_law(struct moderate m)
 	return l;
 }
 
-/* The density of Student's t at a distance whose square is 'square', with a
- * variance that is larger by 'more'. */
 double
 density_at(const struct law *l, double square, double more)
 {
@@ -40,50 +41,37 @@ density_below(double t, double df)
 	return .5 * erfc(-z * M_SQRT1_2);
 }
 
-double
-density_unchanged(const struct item *c, double off, double more)
-{
-	double beyond = fmax(0, fabs(off) - c->step);
-
-	return density_at(&c->law, beyond * beyond, more);
-}
-
-double
-density_changed(const struct item *c, double off, double more)
-{
-	double sum = 0;
-
-	for (int i = 0; i < DENSITY_SIZES; i++)
-		sum += density_size_weights[i] *
-		    density_at(&c->law, off * off,
-			more + density_sizes[i] * density_sizes[i]);
-	return sum;
-}
-
 struct own
 density_weigh(
     const struct item *c, double off, double more, const struct density_k *k)
 {
-	struct own o = {.unchanged = density_unchanged(c, off, more)};
-	double var = c->law.var + more;
+	double var = c->law.var + more, beyond = fmax(0, fabs(off) - c->step);
+	double sum;
+	struct own o = {
+	    .unchanged = density_at(&c->law, beyond * beyond, more)};
 
-	for (int i = 0; i < DENSITY_SIZES; i++) {
-		double wide = density_sizes[i] * density_sizes[i];
-		double f = density_size_weights[i] *
+	for (int i = 0; i < SIZES; i++) {
+		double wide = sizes[i] * sizes[i];
+		double f = size_weights[i] *
 		    density_at(&c->law, off * off, more + wide);
 		double mean = off * wide / (var + wide);
 		double rest = wide * var / (var + wide);
 
 		o.changed += f;
+		if (!k)
+			continue;
+		o.mean += f * mean;
+		o.var += f * rest;
 		o.down += f * density_below(-mean / sqrt(rest), c->law.df);
-		if (k)
-			o.down_all += f *
-			    density_below(
-				-(mean + k->mean) / sqrt(rest + k->var),
-				c->law.df);
+		o.down_all += f *
+		    density_below(
+			-(mean + k->mean) / sqrt(rest + k->var), c->law.df);
 	}
-	o.down /= o.changed;
-	o.down_all /= o.changed;
+	sum = fmax(o.changed, 1e-300);
+	o.mean /= sum;
+	o.var /= sum;
+	o.down /= sum;
+	o.down_all /= sum;
 	return o;
 }
 
@@ -92,5 +80,5 @@ density_judge(double change, struct moderate error, double step)
 {
 	struct item c = {change, step, 0, density_make_law(error)};
 
-	return density_weigh(&c, change, 0, NULL);
+	return density_weigh(&c, change, 0, &(struct density_k){0, 0});
 }

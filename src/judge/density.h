@@ -21,7 +21,8 @@ struct item {
 /* What a case says of an own change, where the machine's is at a distance. */
 struct own {
 	double unchanged, changed; /* densities */
-	double down;               /* of a change, that it is below 0 */
+	double mean, var;          /* of a change */
+	double down;               /* that it is below 0 */
 	double down_all;           /* with K, that both are together */
 };
 
@@ -29,13 +30,6 @@ struct own {
 struct density_k {
 	double mean, var;
 };
-
-enum { DENSITY_SIZES = 4 };
-
-/* The sizes of own changes, standard deviations of ln(value), and how probable
- * each is. */
-extern const double density_sizes[DENSITY_SIZES];
-extern const double density_size_weights[DENSITY_SIZES];
 
 struct law density_make_law(struct moderate);
 
@@ -46,16 +40,12 @@ double density_at(const struct law *, double square, double more);
 /* P(T < t), to three digits: Wallace, Ann. Math. Stat. 30 (1959). */
 double density_below(double t, double df);
 
-/* The densities of a case that is 'off' from where it is without an own change.
- */
-double density_unchanged(const struct item *, double off, double more);
-double density_changed(const struct item *, double off, double more);
-
-/* Both, and the directions; 'k' is NULL if nothing is asked of K. */
+/* Weighs a case that is 'off' from where it is without an own change; 'k' is
+ * NULL if the densities are enough. */
 struct own density_weigh(
-    const struct item *, double off, double more, const struct density_k *);
+    const struct item *, double off, double more, const struct density_k *k);
 
-/* Both for a change with this error of a case alone. */
+/* Weighs a change with this error of a case alone. */
 struct own density_judge(double change, struct moderate error, double step);
 
 #endif

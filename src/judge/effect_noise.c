@@ -179,34 +179,26 @@ collect_residuals(struct effect *f)
 static void
 weigh_rows(struct effect *f)
 {
-	double *v = mem_array(f->n + 1, sizeof *v), *at;
-	double(*count)[2] = mem_array(f->n + 1, sizeof *count);
+	double *v = mem_array(f->n + 1, sizeof *v), usual;
+	double(*count)[3] = mem_array(f->n + 1, sizeof *count);
 
 	for (size_t i = 0; i < f->nresiduals; i++) {
 		const struct residual *r = &f->residuals[i];
 
-		f->weights[r->row][r->side & 1] += r->run.y * r->run.y;
-		count[r->row][r->side & 1]++;
+		f->weights[r->row][r->side] += r->run.y * r->run.y;
+		count[r->row][r->side]++;
 	}
-	for (int which = 0; which < 3; which++) {
-		double usual;
+	for (int side = 0; side < 3; side++) {
 		size_t n = 0;
 
 		for (size_t i = 0; i < f->n; i++)
-			if ((f->rows[i].pairs > 0) == (which == 2) &&
-			    count[i][which & 1] > 0) {
-				at = &f->weights[i][which & 1];
-				*at /= count[i][which & 1];
-				v[n++] = *at;
-			}
+			if (count[i][side] > 0)
+				v[n++] = f->weights[i][side] /= count[i][side];
 		stats_sort(v, n);
-		usual =
-		    n ? fmax(EFFECT_LEAST, stats_median(v, n)) : EFFECT_LEAST;
+		usual = fmax(EFFECT_LEAST, stats_median(v, n));
 		for (size_t i = 0; i < f->n; i++)
-			if ((f->rows[i].pairs > 0) == (which == 2)) {
-				at = &f->weights[i][which & 1];
-				*at = 1 / fmax(usual, *at);
-			}
+			f->weights[i][side] =
+			    1 / fmax(usual, f->weights[i][side]);
 	}
 	free(v);
 	free(count);
@@ -221,15 +213,15 @@ split_time(struct effect *f, const struct residual *v, size_t n)
 	double mean = 0, all = 0;
 
 	for (size_t i = 0; separate && i < n; i++) {
-		double weight = f->weights[v[i].row][v[i].side & 1];
+		double weight = f->weights[v[i].row][v[i].side];
 
 		mean += v[i].run.y * weight;
 		all += weight;
 	}
 	mean /= separate ? all : 1;
 	for (size_t i = 0; i < n; i++) {
-		struct moderate *s = &f->noise[v[i].row][v[i].side & 1];
-		double weight = f->weights[v[i].row][v[i].side & 1];
+		struct moderate *s = &f->noise[v[i].row][v[i].side];
+		double weight = f->weights[v[i].row][v[i].side];
 		double e = v[i].run.y - mean;
 
 		s->var += e * e * (separate ? all / (all - weight) : 1);
@@ -261,27 +253,22 @@ measure_variances(struct effect *f)
 {
 	struct moderate *v = mem_array(f->n + 1, sizeof *v);
 
-	for (size_t i = 0; i < f->n; i++)
-		for (int j = 0; j < 2; j++) {
+	for (int side = 0; side < 3; side++) {
+		for (size_t i = 0; i < f->n; i++) {
 			struct model_row *r = &f->rows[i];
-			struct moderate *own = &f->noise[i][j];
-			double means = r->pairs
-			    ? 1.
-			    : effect_count_sessions(f, i, j, NULL);
+			struct moderate *own = &f->noise[i][side];
 
-			own->df -= means;
+			own->df -= side == 2
+			    ? 1
+			    : effect_count_sessions(f, i, side, NULL);
 			*own = own->df > 0
 			    ? (struct moderate){own->var / own->df, own->df}
 			    : (struct moderate){NAN, 0};
-			r->noise[j] = *own;
+			v[i] = *own;
+			if (side < 2 || r->pairs)
+				r->noise[side % 2] = *own;
 		}
-	for (int which = 0; which < 3; which++) {
-		size_t n = 0;
-
-		for (size_t i = 0; i < f->n; i++)
-			if ((f->rows[i].pairs > 0) == (which == 2))
-				v[n++] = f->noise[i][which & 1];
-		f->priors[which] = moderate_prior(v, n);
+		f->priors[side] = moderate_prior(v, f->n);
 	}
 	f->of_between = moderate_prior(f->between, f->n);
 	free(v);
@@ -291,8 +278,8 @@ measure_variances(struct effect *f)
 struct moderate
 effect_find_noise(const struct effect *f, size_t row, int side)
 {
-	struct moderate prior = f->priors[f->rows[row].pairs ? 2 : side];
-	struct moderate own = f->noise[row][side], all;
+	int of = f->rows[row].pairs ? 2 : side;
+	struct moderate prior = f->priors[of], own = f->noise[row][of], all;
 
 	if (own.df > 0)
 		prior.df = fmin(prior.df, MOST_SHRUNK * own.df);

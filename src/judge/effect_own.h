@@ -41,8 +41,9 @@ struct effect {
 	size_t nresiduals;
 	struct common *common;
 	size_t ncommon;
-	double (*weights)[2];        /* of each row in what all share */
-	struct moderate (*noise)[2]; /* of each row, without the machine's */
+	/* Of each row, by the side of its residuals: */
+	double (*weights)[3];        /* in what all share */
+	struct moderate (*noise)[3]; /* without the machine's */
 	struct moderate priors[3];   /* by side; of rounds */
 	struct moderate *between;    /* of rounds, by the means of sessions */
 	struct moderate of_between;  /* their prior */

@@ -43,6 +43,7 @@ int model_compare_runs(const void *, const void *);
 struct model_row {
 	const struct model_run *runs[2];
 	size_t n[2];
+	bool logs;    /* y are logarithms; else as in sheet.h */
 	double step;  /* of ln(value): a coarse clock; 0: none */
 	double apart; /* variance of what other programs may have done to one
 		       * side of this case, beyond what they did to all */

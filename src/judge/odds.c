@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MOST_GROUP .05 /* prior probability of a group, at most */
+#define LEAST 1e-14    /* variance of what has no error */
 
 enum {
 	GRID = 100,   /* places of G that are kept */
@@ -47,6 +48,15 @@ odds_find_states(const struct odds *o, size_t place, int scale)
 	    (ODDS_GROUPS + 1);
 }
 
+double
+odds_weigh_group(const struct item *c, double more, const struct group *group)
+{
+	double off = c->d - group->at;
+
+	return ODDS_IN_GROUP *
+	    density_at(&c->law, off * off, .2 * (c->law.var + more) + more);
+}
+
 /* Sets what is known of G = g before the cases are looked at. */
 static void
 set_place(const struct odds *o, struct place *p)
@@ -54,27 +64,22 @@ set_place(const struct odds *o, struct place *p)
 	const struct model_metric *m = o->metric;
 	double sum = 0;
 
-	p->alone = p->all = p->down = p->k.mean = p->k.var = 0;
 	for (size_t i = 0; i < m->nlaws; i++) {
-		struct law l = density_make_law(m->laws[i].error);
-		double square = p->g * p->g;
+		struct item law = {.law = density_make_law(m->laws[i].error)};
+		struct own k =
+		    density_weigh(&law, p->g, 0, &(struct density_k){0, 0});
+		double f = m->laws[i].weight * k.changed;
 
-		p->alone += m->laws[i].weight * density_at(&l, square, 0);
-		for (int k = 0; m->separate && k < DENSITY_SIZES; k++) {
-			double wide = density_sizes[k] * density_sizes[k];
-			double f = m->laws[i].weight * density_size_weights[k] *
-			    density_at(&l, square, wide);
-			double mean = p->g * wide / (wide + l.var);
-			double var = wide * l.var / (wide + l.var);
-
-			sum += f;
-			p->down += f * density_below(-mean / sqrt(var), l.df);
-			p->k.mean += f * mean;
-			p->k.var += f * var;
-		}
+		p->alone += m->laws[i].weight * k.unchanged;
+		sum += f;
+		p->down += f * k.down;
+		p->k.mean += f * k.mean;
+		p->k.var += f * k.var;
 	}
-	if (!(sum > 0))
+	if (!m->separate || !(sum > 0)) {
+		p->down = p->k.mean = p->k.var = 0;
 		return;
+	}
 	p->down /= sum;
 	p->k.mean /= sum;
 	p->k.var /= sum;
@@ -89,16 +94,13 @@ weigh_groups(const struct odds *o, double g, double p[ODDS_GROUPS + 1])
 	p[0] = 1;
 	for (size_t i = 1; i < o->ngroups; i++) {
 		const struct group *c = &o->groups[i];
-		double off = fabs(c->at - g), sum = 0;
+		double off = fabs(c->at - g);
+		struct own own =
+		    density_judge(off, (struct moderate){LEAST, INFINITY}, 0);
 
-		for (int k = 0; k < DENSITY_SIZES; k++)
-			sum += density_size_weights[k] *
-			    exp(-.5 * off * off / density_sizes[k] /
-				density_sizes[k]) /
-			    density_sizes[k] / sqrt(2 * M_PI);
 		p[i] = off < 2 * c->wide
 		    ? 0
-		    : fmin(MOST_GROUP, .5 * sum * 2.5 * c->wide);
+		    : fmin(MOST_GROUP, .5 * own.changed * 2.5 * c->wide);
 		p[0] -= p[i];
 	}
 }
@@ -131,26 +133,22 @@ weigh_states(struct odds *o, size_t place, int scale,
 		for (size_t k = 0; k < o->ngroups; k++)
 			all[q][k] = (struct product){1, 0};
 	for (size_t i = 0; i < o->nsampled; i++) {
-		const struct item *c = &o->sampled[i];
+		const struct item *c = &o->items[i * o->by];
 		double more = c->sessions * odds_find_scale(o, scale);
-		double off = c->d - p->g;
-		double f0 = density_unchanged(c, off, more);
-		double f1 = density_changed(c, off, more);
+		struct own own = density_weigh(c, c->d - p->g, more, NULL);
 
 		for (size_t k = 0; k < o->ngroups; k++) {
-			double f = f1, at = c->d - o->groups[k].at, share;
+			double f = own.changed, share;
 
 			if (!(groups[k] > 0))
 				continue;
 			if (k)
-				f = (1 - ODDS_IN_GROUP) * f1 +
-				    ODDS_IN_GROUP *
-					density_at(&c->law, at * at,
-					    .2 * (c->law.var + more) + more);
+				f = (1 - ODDS_IN_GROUP) * f +
+				    odds_weigh_group(c, more, &o->groups[k]);
 			for (int q = 0; q < ODDS_SHARES; q++) {
 				share = odds_find_share(q, k);
-				add_factor(
-				    &all[q][k], share * f0 + (1 - share) * f);
+				add_factor(&all[q][k],
+				    share * own.unchanged + (1 - share) * f);
 			}
 		}
 	}
@@ -258,10 +256,10 @@ lay_grid(struct odds *o)
 			add_place(o, off[i] * sqrt(m->laws[k].error.var));
 		for (size_t k = 0; k < o->nsampled; k += by)
 			add_place(o,
-			    o->sampled[k].d +
+			    o->items[k * o->by].d +
 				off[i] *
-				    sqrt(o->sampled[k].law.var +
-					o->sampled[k].sessions));
+				    sqrt(o->items[k * o->by].law.var +
+					o->items[k * o->by].sessions));
 	}
 	settle_places(o, 2 * GRID);
 	old = o->places;
@@ -298,8 +296,9 @@ find_groups(struct odds *o)
 
 	o->ngroups = 1;
 	for (size_t i = 0; i < n; i++) {
-		d[i] = o->sampled[i].d;
-		wide += sqrt(o->sampled[i].law.var + o->sampled[i].sessions) /
+		d[i] = o->items[i * o->by].d;
+		wide += sqrt(o->items[i * o->by].law.var +
+			    o->items[i * o->by].sessions) /
 		    (double)n;
 	}
 	stats_sort(d, n);
@@ -320,26 +319,23 @@ void
 odds_judge(struct model_row *rows, size_t n, struct model_metric *m)
 {
 	struct odds o = {.rows = rows, .n = n, .metric = m};
-	size_t by = 1 + n / SAMPLED;
 	bool scaled = false;
 
 	if (!n)
 		return;
+	o.by = 1 + n / SAMPLED;
+	o.nsampled = (n + o.by - 1) / o.by;
 	o.items = mem_array(n, sizeof *o.items);
-	o.sampled = mem_array(n, sizeof *o.sampled);
 	for (size_t i = 0; i < n; i++) {
 		o.items[i] = (struct item){rows[i].change, rows[i].step,
 		    rows[i].sessions, density_make_law(rows[i].own)};
 		scaled = scaled || rows[i].sessions > 0;
-		if (i % by == 0)
-			o.sampled[o.nsampled++] = o.items[i];
 	}
 	o.nscales = scaled ? ODDS_SCALES : 1;
 	find_groups(&o);
 	lay_grid(&o);
 	odds_sum_states(&o);
 	free(o.items);
-	free(o.sampled);
 	free(o.places);
 	free(o.states);
 }

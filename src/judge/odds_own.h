@@ -30,8 +30,8 @@ struct odds {
 	struct model_row *rows;
 	size_t n;
 	struct model_metric *metric;
-	struct item *items, *sampled;
-	size_t nsampled;
+	struct item *items;
+	size_t by, nsampled; /* every so many of them say what is common */
 	int nscales;
 	struct group groups[ODDS_GROUPS + 1];
 	size_t ngroups; /* with 0 */
@@ -49,6 +49,10 @@ double odds_find_scale(const struct odds *, int scale);
 
 /* The log weights of a place and scale: by share, then group. */
 double *odds_find_states(const struct odds *, size_t place, int scale);
+
+/* The density of a changed case that is in the group, times the probability
+ * that it is; 'more' as in density.h. */
+double odds_weigh_group(const struct item *, double more, const struct group *);
 
 /* Sums over all states, and sets the results of the rows and the metric. */
 void odds_sum_states(struct odds *);

@@ -27,10 +27,8 @@ add_row(struct model_row *r, const struct own *own, const struct item *c,
 	double f = own->changed, down = own->down, both = own->down_all, pc;
 
 	if (group) {
-		double off = c->d - group->at, at = group->at - p->g;
-		double fe = ODDS_IN_GROUP *
-		    density_at(
-			&c->law, off * off, .2 * (c->law.var + more) + more);
+		double at = group->at - p->g;
+		double fe = odds_weigh_group(c, more, group);
 
 		f *= 1 - ODDS_IN_GROUP;
 		down = (f * down + fe * (at < 0)) / (f + fe);

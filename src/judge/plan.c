@@ -62,30 +62,24 @@ expect_rounds(const struct plan *p, double n)
 	    .known = 1.8 * p->round.df};
 }
 
-/* Returns the probability that a case alone rose by so many standard errors. */
-static double
-find_probability(const struct plan *p, struct expected e, double errors)
-{
-	struct own own = density_judge(
-	    errors * e.se, (struct moderate){e.se * e.se, e.df}, p->step);
-	double changed = (1 - p->unchanged) * own.changed;
+/* Something that rises with x; NAN counts as less than any. */
+typedef double rising(
+    const struct plan *, struct expected, double threshold, double x);
 
-	return changed * (1 - own.down) /
-	    (changed + p->unchanged * own.unchanged);
-}
-
-/* Returns how many standard errors a change has to be for a claim. */
+/* Returns where it reaches 'want'; NAN: not below 1000. */
 static double
-find_least(const struct plan *p, struct expected e)
+find_crossing(rising *f, const struct plan *p, struct expected e,
+    double threshold, double want)
 {
 	double lo = 0, hi = 1;
 
-	while (hi < 1e3 && find_probability(p, e, hi) < p->p)
-		hi *= 2;
+	for (; !(f(p, e, threshold, hi) >= want); hi *= 2)
+		if (hi > 1e3)
+			return NAN;
 	for (int i = 0; i < 40; i++) {
 		double mid = (lo + hi) / 2;
 
-		if (find_probability(p, e, mid) < p->p)
+		if (f(p, e, threshold, mid) < want)
 			lo = mid;
 		else
 			hi = mid;
@@ -93,13 +87,28 @@ find_least(const struct plan *p, struct expected e)
 	return hi;
 }
 
+/* Returns the probability that a case alone rose by so many standard errors. */
+static double
+find_probability(
+    const struct plan *p, struct expected e, double unused, double errors)
+{
+	struct own own = density_judge(
+	    errors * e.se, (struct moderate){e.se * e.se, e.df}, p->step);
+	double changed = (1 - p->unchanged) * own.changed;
+
+	(void)unused;
+	return changed * (1 - own.down) /
+	    (changed + p->unchanged * own.unchanged);
+}
+
 /* Returns the probability that Z + k u > t u'. */
 static double
-find_power(struct expected e, double k, double t)
+find_power(const struct plan *p, struct expected e, double t, double k)
 {
 	double mean = k * (1 - 1 / (4 * e.known)) - t * (1 - 1 / (4 * e.df));
 	double var = 1 + k * k / (2 * e.known) + t * t / (2 * e.df);
 
+	(void)p;
 	return tdist_normal_cdf(mean / sqrt(var));
 }
 
@@ -110,23 +119,13 @@ find_power(struct expected e, double k, double t)
 static double
 find_shown_change(const struct plan *p, struct expected e)
 {
-	double t = find_least(p, e), lo = 0, hi = 1;
+	double t = find_crossing(find_probability, p, e, 0, p->p);
+	double k = find_crossing(find_power, p, e, t, POWER);
 
-	while (find_power(e, hi, t) < POWER) {
-		if (hi > 1e3)
-			return NAN;
-		hi *= 2;
-	}
-	for (int i = 0; i < 40; i++) {
-		double mid = (lo + hi) / 2;
-
-		if (find_power(e, mid, t) < POWER)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return fmax(hi * e.se,
-	    -log1p(-p->margin) + tdist_quantile(POWER, e.known) * e.se);
+	return isnan(k)
+	    ? NAN
+	    : fmax(k * e.se,
+		  -log1p(-p->margin) + tdist_quantile(POWER, e.known) * e.se);
 }
 
 /* The power to show with two one-sided tests that a change is within the
@@ -137,8 +136,8 @@ find_equivalence_power(const struct plan *p, struct expected e)
 	double t = tdist_quantile(.95, e.df), change = fabs(p->change);
 	double wide = -log1p(-p->margin) - p->step;
 
-	return find_power(e, (wide - change) / e.se, t) +
-	    find_power(e, (wide + change) / e.se, t) - 1;
+	return find_power(p, e, t, (wide - change) / e.se) +
+	    find_power(p, e, t, (wide + change) / e.se) - 1;
 }
 
 static bool

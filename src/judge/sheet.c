@@ -18,7 +18,6 @@ struct side {
 struct sheet {
 	struct side (*sides)[2];
 	struct model_row *rows;
-	bool *logs;
 	size_t n;
 	double step;
 	bool clock;
@@ -32,7 +31,6 @@ sheet_new(size_t rows, bool clock)
 	*s = (struct sheet){.n = rows, .clock = clock};
 	s->sides = mem_array(rows + 1, sizeof *s->sides);
 	s->rows = mem_array(rows + 1, sizeof *s->rows);
-	s->logs = mem_array(rows + 1, sizeof *s->logs);
 	return s;
 }
 
@@ -45,7 +43,6 @@ sheet_free(struct sheet *s)
 		free(s->sides[i / 2][i % 2].v);
 	free(s->sides);
 	free(s->rows);
-	free(s->logs);
 	free(s);
 }
 
@@ -118,7 +115,7 @@ make_row(struct sheet *s, size_t row)
 	struct model_row *r = &s->rows[row];
 	double mean[2], by;
 
-	s->logs[row] = true;
+	r->logs = true;
 	for (int j = 0; j < 2; j++) {
 		struct side *of = &s->sides[row][j];
 
@@ -126,7 +123,7 @@ make_row(struct sheet *s, size_t row)
 		r->n[j] = of->n;
 		mean[j] = find_mean(of);
 		for (size_t i = 0; i < of->n; i++)
-			s->logs[row] = s->logs[row] && of->v[i].y > 0;
+			r->logs = r->logs && of->v[i].y > 0;
 		if (of->n)
 			qsort(of->v, of->n, sizeof *of->v, model_compare_runs);
 	}
@@ -136,10 +133,10 @@ make_row(struct sheet *s, size_t row)
 		double *y = i < r->n[0] ? &s->sides[row][0].v[i].y
 					: &s->sides[row][1].v[i - r->n[0]].y;
 
-		*y = s->logs[row] ? log(*y) : *y / by;
+		*y = r->logs ? log(*y) : *y / by;
 	}
-	r->step = s->logs[row] ? log1p(s->step / fmin(mean[0], mean[1]))
-			       : s->step / by;
+	r->step =
+	    r->logs ? log1p(s->step / fmin(mean[0], mean[1])) : s->step / by;
 	if (!(s->step > 0) || !r->n[0] || !r->n[1])
 		r->step = 0;
 }
@@ -151,12 +148,6 @@ sheet_rows(struct sheet *s)
 	for (size_t i = 0; i < s->n; i++)
 		make_row(s, i);
 	return s->rows;
-}
-
-bool
-sheet_is_log(const struct sheet *s, size_t row)
-{
-	return s->logs[row];
 }
 
 double

@@ -32,8 +32,6 @@ void sheet_add(struct sheet *, size_t row, int side, double value,
  * after it. */
 struct model_row *sheet_rows(struct sheet *);
 
-bool sheet_is_log(const struct sheet *, size_t row);
-
 /* The step of the values, 0 if they have none. */
 double sheet_step(const struct sheet *);
 

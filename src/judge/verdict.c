@@ -54,15 +54,6 @@ verdict_is_hopeless(double needed, double have, double minutes)
 			      : minutes > 60;
 }
 
-static bool
-is_constant(const double *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		if (v[i] != v[0])
-			return false;
-	return true;
-}
-
 /* Sets an exact ratio. Without two values on each side it has no interval. */
 static void
 set_single_ratio(struct verdict_facts *f, const char *method, double ratio)
@@ -102,30 +93,25 @@ verdict_start(const double *x, size_t m, const double *y, size_t n)
 }
 
 void
-verdict_take(struct verdict_facts *f, const struct model_row *r, bool logs)
+verdict_take(struct verdict_facts *f, const struct model_row *r)
 {
 	double wide = model_half_width(r, false, .95);
 
 	f->paired = r->pairs > 0;
 	f->method = r->pairs ? "rounds" : r->shared > 0 ? "sessions" : "runs";
 	f->change = r->change;
-	if (r->own.df < 1) {
-		if (f->median[0] > 0 && f->median[1] >= 0)
-			f->ratio = logs ? exp(f->change) : 1 + f->change;
+	if (f->median[0] > 0 && f->median[1] >= 0)
+		f->ratio = r->logs ? exp(f->change) : 1 + f->change;
+	if (r->own.df < 1)
 		return;
-	}
 	f->se = sqrt(r->error.var);
 	f->df = r->error.df;
 	f->wide = model_half_width(r, false, .90);
 	f->least = r->least;
 	f->p = fmax(r->down, r->up);
 	f->up = r->up > r->down;
-	if (!logs) {
-		if (f->median[0] > 0 && f->median[1] >= 0)
-			f->ratio = 1 + f->change;
+	if (!r->logs)
 		return;
-	}
-	f->ratio = exp(f->change);
 	f->lo95 = exp(f->change - wide);
 	f->hi95 = exp(f->change + wide);
 	f->lo90 = exp(f->change - f->wide);
@@ -152,34 +138,23 @@ find_range(const double *v, size_t n, double *least, double *most)
 	}
 }
 
-/* Sets the intervals to all ratios of a value of y to one of x. */
-static void
-set_spread(struct verdict_facts *f, const double *x, const double *y)
-{
-	double least[2], most[2];
-
-	find_range(x, f->m, &least[0], &most[0]);
-	find_range(y, f->n, &least[1], &most[1]);
-	if (!(least[0] > 0) || !(least[1] >= 0))
-		return;
-	f->lo95 = f->lo90 = least[1] / most[0];
-	f->hi95 = f->hi90 = most[1] / least[0];
-}
-
 struct verdict_facts
 verdict_measure_exact(const double *x, size_t m, const double *y, size_t n)
 {
 	struct verdict_facts f = verdict_start(x, m, y, n);
-	double a = f.median[0], b = f.median[1];
+	double a = f.median[0], b = f.median[1], least[2], most[2];
 
+	find_range(x, m, &least[0], &most[0]);
+	find_range(y, n, &least[1], &most[1]);
 	f.assumed = true;
 	f.method = "assumed";
 	f.ratio = a > 0 && b >= 0 ? b / a : NAN;
-	if (is_constant(x, m) && is_constant(y, n)) {
+	if (least[0] == most[0] && least[1] == most[1]) {
 		set_single_ratio(&f, f.method, f.ratio);
 		f.sd = 0;
-	} else {
-		set_spread(&f, x, y);
+	} else if (least[0] > 0 && least[1] >= 0) {
+		f.lo95 = f.lo90 = least[1] / most[0];
+		f.hi95 = f.hi90 = most[1] / least[0];
 	}
 	return f;
 }

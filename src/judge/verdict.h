@@ -85,8 +85,8 @@ struct verdict_facts {
 struct verdict_facts verdict_start(
     const double *x, size_t m, const double *y, size_t n);
 
-/* Sets the results by a row that was judged; 'logs': it has logarithms. */
-void verdict_take(struct verdict_facts *, const struct model_row *, bool logs);
+/* Sets the results by a row that was judged. */
+void verdict_take(struct verdict_facts *, const struct model_row *);
 
 /* Makes both sides the same measurement: the ratio is 1, whatever the noise. */
 void verdict_make_identical(struct verdict_facts *);

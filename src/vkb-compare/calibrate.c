@@ -2,11 +2,10 @@
 #include "between.h"
 #include "casename.h"
 #include "err.h"
+#include "infer.h"
 #include "json.h"
 #include "judge.h"
 #include "judge/claim.h"
-#include "judge/model.h"
-#include "judge/sheet.h"
 #include "mem.h"
 #include "series.h"
 #include "bimodal.h"
@@ -57,32 +56,13 @@ struct calibration {
 };
 
 /* Judges as a report of this row alone would. */
-static struct verdict_facts
-judge_runs(const double *x, const double *y, size_t n, bool paired)
-{
-	struct verdict_facts f = verdict_start(x, n, y, n);
-	struct sheet *sheet = sheet_new(1, false);
-	struct model_metric unused;
-	struct model_row *row;
-
-	for (size_t i = 0; i < n; i++) {
-		sheet_add(sheet, 0, 0, x[i], 0, (double)i);
-		sheet_add(sheet, 0, 1, y[i], 0, (double)(paired ? i : n + i));
-	}
-	row = sheet_rows(sheet);
-	/* One session: how much they differ does not matter. */
-	model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
-	verdict_take(&f, row, sheet_is_log(sheet, 0));
-	sheet_free(sheet);
-	return f;
-}
-
 static void
-judge_window(struct alarm_counts *t, const struct row *row, const double *x,
-    const double *y, size_t n, bool paired)
+judge_window(
+    struct alarm_counts *t, const struct row *row, const struct sample s[2])
 {
-	struct verdict_facts f = row->exact ? verdict_measure_exact(x, n, y, n)
-					    : judge_runs(x, y, n, paired);
+	struct verdict_facts f = row->exact
+	    ? verdict_measure_exact(s[0].v, s[0].n, s[1].v, s[1].n)
+	    : infer_samples(s, strcmp(row->metric.unit, "ms") == 0);
 	/* The margin that is sought is left out at first. */
 	struct claim any = verdict_make_claim(&f, 0);
 	struct claim beyond = verdict_make_claim(&f, row->margin);
@@ -120,24 +100,30 @@ find_margin(struct alarm_counts *t)
  * the second (APART), and the even with the odd values (TOGETHER).
  */
 static void
-judge_windows(struct entry *e, const double *v, size_t n, size_t runs)
+judge_windows(struct entry *e, double *v, size_t n, size_t runs)
 {
 	double *x = mem_array(2 * runs, sizeof *x), *y = x + runs;
+	struct round *rounds = mem_array(2 * runs, sizeof *rounds);
 	size_t most = n < 2 * runs ? 0 : n - 2 * runs + 1;
 
 	for (size_t w = 0; w < WAYS; w++)
 		e->of[w].sizes = mem_array(most + 1, sizeof *x);
+	for (size_t i = 0; i < 2 * runs; i++)
+		rounds[i] = (struct round){"", (double)i};
 	for (size_t s = 0; s < most; s++) {
 		for (size_t i = 0; i < runs; i++) {
 			x[i] = v[s + 2 * i];
 			y[i] = v[s + 2 * i + 1];
 		}
-		judge_window(&e->of[TOGETHER], &e->row, x, y, runs, true);
-		judge_window(
-		    &e->of[APART], &e->row, v + s, v + s + runs, runs, false);
+		judge_window(&e->of[TOGETHER], &e->row,
+		    (struct sample[]){{x, rounds, runs}, {y, rounds, runs}});
+		judge_window(&e->of[APART], &e->row,
+		    (struct sample[]){{v + s, rounds, runs},
+			{v + s + runs, rounds + runs, runs}});
 	}
 	for (size_t w = 0; w < WAYS; w++)
 		find_margin(&e->of[w]);
+	free(rounds);
 	free(x);
 }
 

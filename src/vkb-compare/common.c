@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/param.h>
 
 /* Returns what the configurations of all cases on both sides share, so that the
  * name of the row for all cases differs from theirs only in the command. */
@@ -49,23 +50,32 @@ make_everything(struct comparison *c)
 		c->everything.name[j] = mem_str(COMMON_NAME);
 }
 
-void
-common_add(struct comparison *c, const struct row *like,
-    const struct model_metric *m, size_t cases)
+/* Returns the judged row with the widest margin, or NULL. With a narrower one
+ * all cases together could be a regression although each is within its own
+ * margin. */
+static const struct row *
+find_like(struct row *const *rows, size_t n)
 {
+	const struct row *like = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i]->gate && (!like || rows[i]->margin > like->margin))
+			like = rows[i];
+	return like;
+}
+
+void
+common_add(struct comparison *c, struct row *const *rows, size_t n,
+    const struct model_metric *m)
+{
+	const struct row *like = find_like(rows, n);
 	struct row row = {.pair = &c->everything,
-	    .name = mem_str(like->name),
-	    .metric = like->metric,
 	    .gate = true,
-	    .primary = like->primary,
 	    .common = true,
-	    .margin = like->margin,
-	    .margin_sign = like->margin_sign,
-	    .margin_from = like->margin_from,
-	    .waiver = like->waiver,
 	    .visible = NAN,
 	    .minutes = NAN,
-	    .model = {.n = {cases, cases},
+	    .model = {.logs = true,
+		.n = {n, n},
 		.change = m->moved,
 		.own = m->moved_error,
 		.error = m->moved_error,
@@ -73,28 +83,35 @@ common_add(struct comparison *c, const struct row *like,
 		.shared = 1,
 		.down = m->down,
 		.up = m->up}};
+	size_t runs = 0;
 
+	if (!like)
+		return;
+	row.waiver = like->waiver;
+	for (size_t i = 0; i < n; i++) {
+		const struct row *of = rows[i];
+
+		runs = MAX(runs, MIN(of->facts.m, of->facts.n));
+		row.primary = row.primary || of->primary;
+		if (of->gate && of->waiver.reason != row.waiver.reason)
+			row.waiver = (struct policy_waiver){0};
+	}
+	if (runs < VERDICT_RUNS)
+		return;
+	row.name = mem_str(like->name);
+	row.metric = like->metric;
+	row.margin = like->margin;
+	row.margin_sign = like->margin_sign;
+	row.margin_from = like->margin_from;
 	row.facts = verdict_start(NULL, 0, NULL, 0);
-	row.facts.m = row.facts.n = cases;
+	row.facts.m = row.facts.n = n;
 	row.facts.median[0] = 1;
 	row.facts.median[1] = exp(m->moved);
-	verdict_take(&row.facts, &row.model, true);
+	verdict_take(&row.facts, &row.model);
 	if (!c->everything.side[0])
 		make_everything(c);
-	c->commons = mem_resize(c->commons, c->ncommons + 1, sizeof row);
-	c->commons[c->ncommons++] = row;
-}
-
-void
-common_append(struct comparison *c)
-{
-	for (size_t i = 0; i < c->ncommons; i++) {
-		c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
-		c->rows[c->nrows++] = c->commons[i];
-	}
-	free(c->commons);
-	c->commons = NULL;
-	c->ncommons = 0;
+	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
+	c->rows[c->nrows++] = row;
 }
 
 void

@@ -16,13 +16,14 @@ struct row;
 
 enum { COMMON_CASES = 5 }; /* at least, to speak of all */
 
-/* Adds a row to 'commons' with the metric, margin and waiver of 'like', and
- * primary if that is, for what these cases have in common. */
-void common_add(struct comparison *, const struct row *like,
-    const struct model_metric *, size_t cases);
-
-/* Moves 'commons' behind the other rows. */
-void common_append(struct comparison *);
+/*
+ * Adds a row behind the others, which may move, for what the cases of these n
+ * rows of a metric have in common, if one of them is judged and one has enough
+ * runs. It has the margin of the judged one with the widest, is primary if one
+ * of them is, and is waived if all judged ones have the same waiver.
+ */
+void common_add(struct comparison *, struct row *const *rows, size_t n,
+    const struct model_metric *);
 
 /* Frees the common changes. */
 void common_free(struct comparison *);

@@ -16,42 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chooses the claims among the rows of all comparisons that are judged, or
- * those that are only shown. */
-static void
-choose_claims(struct comparison *c, size_t n, const struct rules *r, bool gate)
-{
-	size_t all = 0, k = 0;
-	struct claim *v;
-	double needs;
-
-	for (size_t i = 0; i < n; i++)
-		all += c[i].nrows;
-	v = mem_array(all + 1, sizeof *v);
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			const struct row *row = &c[i].rows[j];
-
-			if (row->gate == gate && !row->exact)
-				v[k++] = verdict_make_claim(
-				    &row->facts, row->margin);
-		}
-	needs = claim_choose(v, k, r->strict);
-	for (size_t i = 0; gate && i < n; i++) {
-		c[i].needs_p = needs;
-		c[i].claims = k;
-	}
-	k = 0;
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c[i].nrows; j++) {
-			struct row *row = &c[i].rows[j];
-
-			if (row->gate == gate && !row->exact)
-				row->claim = v[k++].word;
-		}
-	free(v);
-}
-
 /* Seconds for one more run of each side; NAN: not known. */
 static double
 expect_seconds(const struct pairing *p)
@@ -94,20 +58,24 @@ plan_row(const struct comparison *c, struct row *row)
 		p.known = !known;
 	}
 	row->visible = plan_change(&p);
-	if (!row->sessions[0] && !row->common && !row->busy)
+	if (!row->model.sessions_of[0] && !row->common && !row->busy)
 		row->needed = plan_rounds(&p);
 }
 
 static void
-decide_row(const struct comparison *c, struct row *row)
+decide_row(const struct comparison *c, struct row *row, enum claim_word word)
 {
 	const struct verdict_facts *f = &row->facts;
 	size_t have = f->m < f->n ? f->m : f->n;
 	size_t kept =
 	    f->paired || f->m < VERDICT_RUNS || f->n < VERDICT_RUNS ? have : 0;
 
-	row->verdict =
-	    verdict_decide(f, row->metric.better, row->margin, row->claim);
+	row->verdict = verdict_decide(f, row->metric.better, row->margin, word);
+	row->unchanged = sameserver_is_unchanged(c, row);
+	row->noise = row->unchanged && row->verdict != VERDICT_EQUIVALENT &&
+	    row->verdict != VERDICT_INSUFFICIENT;
+	if (row->noise)
+		row->verdict = VERDICT_EQUIVALENT;
 	row->waived = (row->verdict == VERDICT_REGRESSION ||
 			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
 	    rules_is_waived(row);
@@ -120,6 +88,37 @@ decide_row(const struct comparison *c, struct row *row)
 	if (row->needed > kept)
 		row->minutes = (double)(row->needed - kept) *
 		    expect_seconds(row->pair) / 60;
+}
+
+/* Chooses the claims among the rows of all comparisons that are judged, and
+ * those that are only shown. */
+static void
+choose_claims(struct comparison *c, size_t n, const struct rules *r)
+{
+	size_t all = 0, k = 0, judged = 0;
+	struct claim *v;
+	double needs;
+
+	for (size_t i = 0; i < n; i++)
+		all += c[i].nrows;
+	v = mem_array(all + 1, sizeof *v);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c[i].nrows; j++) {
+			const struct row *row = &c[i].rows[j];
+
+			v[k] = verdict_make_claim(&row->facts, row->margin);
+			v[k++].shown = !row->gate;
+			judged += row->gate && !row->exact;
+		}
+	needs = claim_choose(v, k, r->strict);
+	k = 0;
+	for (size_t i = 0; i < n; i++) {
+		c[i].needs_p = needs;
+		c[i].claims = judged;
+		for (size_t j = 0; j < c[i].nrows; j++)
+			decide_row(&c[i], &c[i].rows[j], v[k++].word);
+	}
+	free(v);
 }
 
 static bool
@@ -151,105 +150,79 @@ outweigh_allocations(struct comparison *c)
 	}
 }
 
-static struct overall *
-start_overall(struct comparison *c, const char *name)
-{
-	for (size_t i = 0; i < c->noverall; i++)
-		if (strcmp(c->overall[i].name, name) == 0)
-			return NULL;
-	c->overall =
-	    mem_resize(c->overall, c->noverall + 1, sizeof *c->overall);
-	c->overall[c->noverall] = (struct overall){.name = mem_str(name)};
-	return &c->overall[c->noverall++];
-}
-
 /*
- * Sets the interval of the mean over exactly these cases by the errors of their
- * rows, of which those of different cases are independent, and the machine's.
+ * Adds the mean over the cases of a metric. Its interval follows from the
+ * errors of their rows, of which those of different cases are independent, and
+ * the machine's. It has none if no case has more than one run on each side:
+ * then differences between cases cannot be told from noise. Neither if the
+ * sides share no session, or other programs ran beside one of them: that moves
+ * all cases together.
  */
 static void
-add_errors(struct comparison *c, struct overall *o)
+add_overall(struct comparison *c, const char *name)
 {
-	const struct metric_facts *of = judge_find_metric(c, o->name);
+	const struct metric_facts *of = judge_find_metric(c, name);
+	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
+	struct overall o = {
+	    .name = mem_str(name), .lo_runs = NAN, .hi_runs = NAN};
+	bool several = false, moved = c->sessions[0] > 0, known = of != NULL;
 	struct moderate sum = {0, INFINITY};
-	double k = (double)o->cases;
 	struct model_row mean = {0};
 
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *row = &c->rows[i];
+		const struct model_row *m = &row->model;
 
-		if (row->common || strcmp(row->name, o->name) != 0 ||
-		    !(row->facts.ratio > 0))
+		if (row->common || strcmp(row->name, name) != 0)
 			continue;
-		if (!(row->model.own.df >= 1))
-			return;
-		mean.step += row->model.step / k;
-		sum = moderate_add(
-		    row->model.own, sum.var > 0 ? sum : (struct moderate){0});
+		moved = moved || row->busy;
+		several = several || (row->facts.m > 1 && row->facts.n > 1);
+		if (!(row->facts.ratio > 0))
+			continue;
+		ratios[o.cases++] = row->facts.ratio;
+		known = known && m->own.df >= 1;
+		mean.step += m->step;
+		sum = moderate_add(m->own, sum);
 	}
-	if (!(sum.var > 0) || !of)
-		return;
-	sum.var /= k * k;
-	mean.error = moderate_add(sum, of->model.moved_error);
-	o->lo_runs = o->ratio * exp(-model_half_width(&mean, false, .95));
-	o->hi_runs = o->ratio * exp(model_half_width(&mean, false, .95));
-}
+	o.ratio = stats_geomean(ratios, o.cases, .95, &o.lo, &o.hi);
+	if (!several || moved)
+		o.lo = o.hi = NAN;
+	else if (known && o.cases) {
+		double k = (double)o.cases, wide;
 
-/*
- * Has the mean over the cases of this metric an interval? Not if no case has
- * more than one run on each side: then differences between cases cannot be told
- * from noise. Neither if the sides share no session, or other programs ran
- * beside one of them: that moves all cases together.
- */
-static bool
-has_intervals(const struct comparison *c, const char *name)
-{
-	bool several = false;
-
-	for (size_t i = 0; i < c->nrows; i++) {
-		const struct verdict_facts *f = &c->rows[i].facts;
-
-		if (strcmp(c->rows[i].name, name) != 0)
-			continue;
-		if (c->rows[i].busy)
-			return false;
-		several = several || (f->m > 1 && f->n > 1);
+		mean.step /= k;
+		sum.var /= k * k;
+		mean.error = moderate_add(sum, of->model.moved_error);
+		wide = exp(model_half_width(&mean, false, .95));
+		o.lo_runs = o.ratio / wide;
+		o.hi_runs = o.ratio * wide;
 	}
-	return several && !c->sessions[0];
-}
-
-static void
-add_overall(struct comparison *c)
-{
-	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
-
-	for (size_t i = 0; i < c->nrows; i++) {
-		struct overall *o;
-
-		if (!c->rows[i].gate || c->rows[i].common)
-			continue;
-		o = start_overall(c, c->rows[i].name);
-		for (size_t j = i; o && j < c->nrows; j++)
-			if (strcmp(c->rows[j].name, o->name) == 0 &&
-			    !c->rows[j].common && c->rows[j].facts.ratio > 0)
-				ratios[o->cases++] = c->rows[j].facts.ratio;
-		if (!o)
-			continue;
-		o->ratio = stats_geomean(ratios, o->cases, .95, &o->lo, &o->hi);
-		o->lo_runs = o->hi_runs = NAN;
-		if (has_intervals(c, o->name))
-			add_errors(c, o);
-		else
-			o->lo = o->hi = NAN;
-	}
+	c->overall =
+	    mem_resize(c->overall, c->noverall + 1, sizeof *c->overall);
+	c->overall[c->noverall++] = o;
 	free(ratios);
+}
+
+static bool
+has_overall(const struct comparison *c, const char *name)
+{
+	for (size_t i = 0; i < c->noverall; i++)
+		if (strcmp(c->overall[i].name, name) == 0)
+			return true;
+	return false;
 }
 
 void
 decide_overall(struct comparison *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		add_overall(&c[i]);
+		for (size_t k = 0; k < c[i].nrows; k++) {
+			const struct row *row = &c[i].rows[k];
+
+			if (row->gate && !row->common &&
+			    !has_overall(&c[i], row->name))
+				add_overall(&c[i], row->name);
+		}
 }
 
 void
@@ -257,13 +230,9 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
 	for (size_t i = 0; i < n; i++)
 		infer_rows(&c[i], r);
-	choose_claims(c, n, r, true);
-	choose_claims(c, n, r, false);
+	choose_claims(c, n, r);
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < c[i].nrows; j++)
-			decide_row(&c[i], &c[i].rows[j]);
 		outweigh_allocations(&c[i]);
-		sameserver_decide(&c[i]);
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			const struct row *row = &c[i].rows[j];
 

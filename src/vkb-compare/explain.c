@@ -137,7 +137,7 @@ explain_runs(struct str *s, const struct comparison *c, const struct row *r)
 static void
 explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 {
-	const size_t *n = r->common ? c->sessions : r->sessions;
+	const size_t *n = r->common ? c->sessions : r->model.sessions_of;
 	const struct metric_facts *of = judge_find_metric(c, r->name);
 
 	if (!n[0] || r->exact)

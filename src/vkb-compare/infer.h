@@ -20,7 +20,8 @@ struct rules;
  * for each metric whose sides share no session. */
 void infer_rows(struct comparison *, const struct rules *);
 
-/* Judges two samples alone, as of a machine that is not virtual. */
-struct verdict_facts infer_samples(const struct sample s[2]);
+/* Judges two samples alone, as of a machine that is not virtual; 'clock' as in
+ * sheet.h. */
+struct verdict_facts infer_samples(const struct sample s[2], bool clock);
 
 #endif

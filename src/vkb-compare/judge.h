@@ -32,13 +32,10 @@ struct row {
 	struct sample used[2];  /* values, by side */
 	struct model_row model; /* its noise; the runs are not kept */
 	struct verdict_facts facts;
-	size_t
-	    sessions[2]; /* if it has noise and its sides share none, else 0 */
 	bool one_by_one; /* its sides were not interleaved in a session */
 	struct verdict_facts rest; /* the change relative to the other cases */
 	bool has_rest;
 	bool busy; /* its error allows for other programs on one side */
-	enum claim_word claim;
 	enum verdict verdict;
 	bool outweighed; /* more allocations, but less work or time */
 	bool unchanged;  /* known from the servers (sameserver.h) */
@@ -133,8 +130,6 @@ struct comparison {
 	/* What likely regressions do to a CI job, "ok" or "fail"; NULL: the
 	 * headline does not say it. */
 	const char *on_likely;
-	struct row *commons; /* made by infer.c, then moved to 'rows' */
-	size_t ncommons;
 	struct pairing everything; /* stands for all cases */
 	struct metric_facts *metrics;
 	size_t nmetrics;

@@ -191,7 +191,7 @@ report_reason(struct str *s, const struct row *r)
 		str_add(s, r->reason);
 		return;
 	}
-	if (r->sessions[0] || r->common)
+	if (r->model.sessions_of[0] || r->common)
 		str_add(
 		    s, r->one_by_one ? "not interleaved" : "sessions differ");
 	else if (r->busy)

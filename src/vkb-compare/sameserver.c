@@ -18,10 +18,8 @@ enum { LONGEST = 100 }; /* bytes of a name */
 static bool
 is_same_value(const struct comparison *c, const char *key)
 {
-	const struct json *a = json_get(c->subject[0], key);
-	const struct json *b = json_get(c->subject[1], key);
-
-	return a && b ? json_equal(a, b) : a == b;
+	return json_equal(
+	    json_get(c->subject[0], key), json_get(c->subject[1], key));
 }
 
 /* Are the files of the server and its module the same, by their SHA-256? What a
@@ -39,36 +37,14 @@ is_same_server(const struct comparison *c)
 	    is_same_value(c, "module_sha256");
 }
 
-/*
- * Is it known that the row did not really change? It is if its runs took turns:
- * these share the session, the machine and its drift. A value that differs by
- * the same factor in all rounds is not noise, nor is an exact count.
- */
-static bool
-has_only_noise(const struct row *r)
+/* A value that differs by the same factor in all rounds is not noise, nor is an
+ * exact count. */
+bool
+sameserver_is_unchanged(const struct comparison *c, const struct row *r)
 {
 	return r->facts.paired && !r->exact && !r->common &&
-	    r->model.noise[0].var > ROUNDING * ROUNDING;
-}
-
-void
-sameserver_decide(struct comparison *c)
-{
-	if (c->ndifferences || !is_same_server(c))
-		return;
-	for (size_t i = 0; i < c->nrows; i++) {
-		struct row *r = &c->rows[i];
-
-		r->unchanged = has_only_noise(r);
-		if (!r->unchanged || r->verdict == VERDICT_EQUIVALENT ||
-		    r->verdict == VERDICT_INSUFFICIENT)
-			continue;
-		r->noise = true;
-		r->verdict = VERDICT_EQUIVALENT;
-		r->waived = false;
-		r->needed = 0;
-		r->minutes = NAN;
-	}
+	    r->model.noise[0].var > ROUNDING * ROUNDING && !c->ndifferences &&
+	    is_same_server(c);
 }
 
 /* Adds ": rps differs by up to 4.2%", with each primary metric. */

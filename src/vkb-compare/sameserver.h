@@ -5,13 +5,16 @@
 #ifndef SAMESERVER_H
 #define SAMESERVER_H
 
+#include <stdbool.h>
+
 struct comparison;
+struct row;
 
 /*
- * If both sides have the same server, by its SHA-256, and the same environment,
- * finds the rows that are known to be unchanged, and makes those of them
- * equivalent that the tests called otherwise.
+ * Is it known that a row did not really change? It is if both sides have the
+ * same server, by its SHA-256, and the same environment, and took turns: then
+ * they share the session, the machine and its drift.
  */
-void sameserver_decide(struct comparison *);
+bool sameserver_is_unchanged(const struct comparison *, const struct row *);
 
 #endif

@@ -57,7 +57,7 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2])
 	for (size_t j = 0; j < 2; j++)
 		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
-		struct verdict_facts f = infer_samples(runs);
+		struct verdict_facts f = infer_samples(runs, true);
 
 		for (size_t j = 0; j < 2; j++)
 			l.value[j] = (double)hist_quantile(h[j], q);

@@ -16,26 +16,6 @@
  */
 #define CHANGED .2
 
-/* Chooses among the claims of the findings, of gates and others separately. */
-static void
-choose_claims(const struct findings *all, struct claim *claims)
-{
-	struct claim *v = mem_array(all->n + 1, sizeof *v);
-
-	for (int gate = 0; gate < 2; gate++) {
-		size_t n = 0;
-
-		for (size_t i = 0; i < all->n; i++)
-			if (all->v[i].gate == gate)
-				v[n++] = claims[i];
-		claim_choose(v, n, false);
-		for (size_t i = n = 0; i < all->n; i++)
-			if (all->v[i].gate == gate)
-				claims[i] = v[n++];
-	}
-	free(v);
-}
-
 void
 deciding_claim(struct findings *all, const size_t series[2])
 {
@@ -53,8 +33,9 @@ deciding_claim(struct findings *all, const size_t series[2])
 		f->probability = 1 / (1 + exp(-odds));
 		claims[i].p = f->probability;
 		claims[i].beyond = f->joint == i && !isnan(odds);
+		claims[i].shown = !f->gate;
 	}
-	choose_claims(all, claims);
+	claim_choose(claims, all->n, false);
 	for (size_t i = 0; i < all->n; i++)
 		if (isnan(all->v[i].evidence) ||
 		    claims[all->v[i].joint].word == CLAIM_CHANGE)
@@ -104,7 +85,7 @@ judge_sheet(struct finding *const *v, size_t n, bool virtual)
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = v[i];
 
-		verdict_take(&f->facts, &rows[i], sheet_is_log(s, i));
+		verdict_take(&f->facts, &rows[i]);
 		f->method = f->facts.method;
 		f->probability = f->facts.p;
 	}
@@ -140,10 +121,12 @@ deciding_judge(struct findings *all, bool virtual)
 	size_t kept = 0;
 
 	judge_sheets(all, virtual);
-	for (size_t i = 0; i < all->n; i++)
+	for (size_t i = 0; i < all->n; i++) {
 		claims[i] =
 		    verdict_make_claim(&all->v[i].facts, all->v[i].margin);
-	choose_claims(all, claims);
+		claims[i].shown = !all->v[i].gate;
+	}
+	claim_choose(claims, all->n, false);
 	for (size_t i = 0; i < all->n; i++) {
 		struct finding *f = &all->v[i];
 		enum verdict v = verdict_decide(

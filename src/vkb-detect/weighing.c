@@ -153,7 +153,7 @@ weighing_levels(
 	fit_laws(r, laws);
 	f->evidence = sum_laws(laws, r);
 	f->facts = verdict_start(x, m, y, n);
-	verdict_take(&f->facts, r, sheet_is_log(s, 0));
+	verdict_take(&f->facts, r);
 	sheet_free(s);
 }
 

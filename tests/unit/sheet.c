@@ -30,15 +30,15 @@ rows(void)
 	sheet_add(s, 1, 0, 0, 0, 1);
 	sheet_add(s, 1, 1, 1, 0, 0);
 	r = sheet_rows(s);
-	tap_ok(r[0].n[0] == 3 && r[0].n[1] == 1 && sheet_is_log(s, 0) &&
+	tap_ok(r[0].n[0] == 3 && r[0].n[1] == 1 && r[0].logs &&
 		r[0].runs[0][0].y == log(400) &&
 		r[0].runs[0][1].y == log(100) &&
 		r[0].runs[0][2].y == log(200) && r[0].runs[0][2].session == 1,
 	    "logarithms, by session and time");
 	tap_ok(r[0].runs[1][0].time > 1e6,
 	    "without times no runs are of one round");
-	tap_ok(!sheet_is_log(s, 1) && r[1].runs[0][0].y == 2 &&
-		r[1].runs[0][1].y == 0 && r[1].runs[1][0].y == .5,
+	tap_ok(!r[1].logs && r[1].runs[0][0].y == 2 && r[1].runs[0][1].y == 0 &&
+		r[1].runs[1][0].y == .5,
 	    "with a zero, shares of the baseline's mean");
 	tap_ok(sheet_step(s) == 0 && r[0].step == 0,
 	    "values that are all different have no step");

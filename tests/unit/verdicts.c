@@ -138,7 +138,8 @@ static void
 taken(void)
 {
 	static const double v[] = {100, 100, 100, 100};
-	struct model_row r = {.pairs = 4,
+	struct model_row r = {.logs = true,
+	    .pairs = 4,
 	    .change = -.05,
 	    .own = {1e-4, 9},
 	    .error = {1e-4, 9},
@@ -148,7 +149,7 @@ taken(void)
 	struct verdict_facts f = verdict_start(v, 4, v, 4);
 	struct claim c;
 
-	verdict_take(&f, &r, true);
+	verdict_take(&f, &r);
 	tap_ok(f.paired && f.ratio == exp(-.05) && f.se == .01 && f.df == 9 &&
 		f.p == .97 && !f.up,
 	    "the facts are those of the model");
@@ -178,13 +179,13 @@ taken(void)
 	r.pairs = 0;
 	r.shared = .5;
 	r.step = .01;
-	verdict_take(&f, &r, true);
+	verdict_take(&f, &r);
 	tap_ok(strcmp(f.method, "sessions") == 0 &&
 		fabs(log(f.hi95) + .05 - .03262157) < 1e-7,
 	    "a step makes the interval wider");
 	r.own.df = 0;
 	f = verdict_start(v, 4, v, 4);
-	verdict_take(&f, &r, true);
+	verdict_take(&f, &r);
 	tap_ok(f.ratio == exp(-.05) && isnan(f.p) && isnan(f.lo95),
 	    "without known noise there is a ratio alone");
 	verdict_make_identical(&f);
@@ -195,10 +196,10 @@ taken(void)
 static void
 choices(void)
 {
-	struct claim v[] = {{.999, true, CLAIM_NONE}, {.93, true, CLAIM_NONE},
-	    {.84, true, CLAIM_NONE}, {.999, false, CLAIM_NONE},
-	    {.79, true, CLAIM_NONE}, {.88, true, CLAIM_NONE},
-	    {.87, true, CLAIM_NONE}};
+	struct claim v[] = {{.p = .999, .beyond = true},
+	    {.p = .93, .beyond = true}, {.p = .84, .beyond = true}, {.p = .999},
+	    {.p = .79, .beyond = true}, {.p = .88, .beyond = true},
+	    {.p = .87, .beyond = true}};
 	double next = claim_choose(v, 7, false);
 
 	/* The sums of wrong ones: .001, .071, .191, .321; of 1, 2, 3 and 4 they
@@ -217,6 +218,10 @@ choices(void)
 	    "strict: it is at most .1 that any is wrong");
 	tap_near(next, 1 - (.1 - .071), 1e-12,
 	    "strict: the next one has what is left");
+	v[1].shown = v[2].shown = true;
+	claim_choose(v, 7, true);
+	tap_ok(v[1].word == CLAIM_CHANGE && v[2].word == CLAIM_LIKELY_CHANGE,
+	    "those that are only shown are chosen among themselves");
 	tap_near(claim_choose(v, 0, false), .9, 1e-12,
 	    "without claims the first one has to have .9");
 }
