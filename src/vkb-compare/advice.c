@@ -125,7 +125,7 @@ add_sessions(struct str *s, const struct comparison *c)
 	double visible = NAN;
 	bool together = false;
 
-	if (!c->session_from && !c->rows)
+	if (!c->assumed && !c->rows)
 		str_printf(s,
 		    "%smeasured in different sessions; vkb-ab and vkb-load "
 		    "--again measure both sides interleaved",
@@ -140,12 +140,12 @@ add_sessions(struct str *s, const struct comparison *c)
 		visible = r->visible;
 		together = r->common;
 	}
-	if (!c->session_from)
+	if (!c->assumed)
 		return;
 	str_printf(s, "%smeasured %s, ", s->len ? "; " : "",
 	    c->one_by_one ? "one side after the other"
 			  : "in different sessions");
-	report_sessions(s, c->session_sd, c->session_from);
+	report_sessions(s, c->assumed);
 	if (!isnan(visible))
 		str_printf(s, ", so only changes%s above %.0f%% could be seen",
 		    together ? " of all cases together" : "", 100 * visible);

@@ -144,7 +144,7 @@ explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 		return;
 	str_printf(s, "  sessions   %zu and %zu, none shared, ", n[0], n[1]);
 	if (!of->model.known)
-		report_sessions(s, of->stated, of->from);
+		report_sessions(s, of);
 	else
 		str_printf(s, "which differ by %.3g%%, as measured here",
 		    100 * of->model.session_sd);

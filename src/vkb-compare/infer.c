@@ -119,8 +119,7 @@ infer_samples(const struct sample s[2], bool clock)
 struct group {
 	struct row **rows;
 	size_t n;
-	struct model_prior prior;
-	const char *from; /* what says how much sessions differ */
+	struct metric_facts *of;
 };
 
 /*
@@ -129,45 +128,47 @@ struct group {
  * that one of them says.
  */
 static void
-set_prior(struct group *g, const struct comparison *c, const struct rules *r)
+set_prior(
+    const struct group *g, const struct comparison *c, const struct rules *r)
 {
 	const struct row *first = g->rows[0];
+	struct model_prior *p = &g->of->prior;
 	struct moderate known = {NAN, 0};
 
 	if (r->history)
 		known = history_sessions(
 		    r->history, first->name, first->pair->side[0]);
-	g->from = "default";
-	g->prior = sessions_assume(&first->metric, is_virtual(c));
+	g->of->from = "default";
+	*p = sessions_assume(&first->metric, is_virtual(c));
 	if (known.df > 0) {
-		g->from = "history";
-		g->prior.session_sd = sqrt(known.var);
-		g->prior.df = known.df;
+		g->of->from = "history";
+		p->session_sd = sqrt(known.var);
+		p->df = known.df;
 	}
 	for (size_t i = 0; i < g->n; i++) {
 		const struct row *row = g->rows[i];
 
 		if (!(row->session_df > 0) ||
-		    (strcmp(g->from, "policy") == 0 &&
-			row->session_sd <= g->prior.session_sd))
+		    (strcmp(g->of->from, "policy") == 0 &&
+			row->session_sd <= p->session_sd))
 			continue;
-		g->from = "policy";
-		g->prior.session_sd = row->session_sd;
-		g->prior.df = row->session_df;
+		g->of->from = "policy";
+		p->session_sd = row->session_sd;
+		p->df = row->session_df;
 	}
-	g->prior.case_sd = fmin(SESSIONS_CASE_SD, g->prior.session_sd);
+	p->case_sd = fmin(SESSIONS_CASE_SD, p->session_sd);
 }
 
 /* Sets what other programs may have done: to all rows what they did to each of
  * them, to a row what is left. */
 static void
-set_busy(struct group *g, struct model_row *models)
+set_busy(const struct group *g, struct model_row *models)
 {
 	double least = INFINITY;
 
 	for (size_t i = 0; i < g->n; i++)
 		least = fmin(least, busy_noise(g->rows[i]));
-	g->prior.others = least;
+	g->of->prior.others = least;
 	for (size_t i = 0; i < g->n; i++)
 		models[i].apart =
 		    busy_noise(g->rows[i]) - least + busy_own_noise(g->rows[i]);
@@ -216,28 +217,30 @@ set_row(struct row *row, const struct model_row *m, bool separate)
 
 /* Notes how many sessions there are, and what says how they differ. */
 static void
-note_sessions(
-    struct comparison *c, const struct group *g, const struct model_metric *m)
+note_sessions(struct comparison *c, const struct group *g)
 {
+	const struct metric_facts *of = g->of;
+
 	for (size_t i = 0; i < g->n; i++) {
 		const struct row *row = g->rows[i];
 
 		for (size_t j = 0; j < 2; j++)
 			if (row->model.sessions_of[j] > c->sessions[j])
 				c->sessions[j] = row->model.sessions_of[j];
-		if (!row->model.sessions_of[0] || m->known ||
-		    (c->session_from &&
-			!(row->primary && g->prior.session_sd > c->session_sd)))
+		if (!row->model.sessions_of[0] || of->model.known ||
+		    (c->assumed &&
+			!(row->primary &&
+			    of->prior.session_sd >
+				c->assumed->prior.session_sd)))
 			continue;
-		c->session_from = g->from;
-		c->session_sd = g->prior.session_sd;
+		c->assumed = of;
 	}
 }
 
 static void
 infer_group(struct comparison *c, struct group *g, const struct rules *r)
 {
-	struct metric_facts *of = &c->metrics[c->nmetrics++];
+	struct metric_facts *of = g->of = &c->metrics[c->nmetrics++];
 	struct sheet *sheet =
 	    sheet_new(g->n, strcmp(g->rows[0]->metric.unit, "ms") == 0);
 	struct session_names names = {.names = intern_new()};
@@ -252,17 +255,15 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	of->step = sheet_step(sheet);
 	of->cases = g->n;
 	set_prior(g, c, r);
-	of->stated = g->prior.session_sd;
-	of->from = g->from;
 	set_busy(g, models);
 	c->one_by_one = c->one_by_one || names.one_by_one;
-	model_judge(models, g->n, &g->prior, &of->model);
+	model_judge(models, g->n, &of->prior, &of->model);
 	for (size_t i = 0; i < g->n; i++) {
 		set_row(g->rows[i], &models[i], of->model.separate);
 		g->rows[i]->one_by_one = names.one_by_one;
 		apart += g->rows[i]->model.sessions_of[0] > 0;
 	}
-	note_sessions(c, g, &of->model);
+	note_sessions(c, g);
 	if (g->n >= COMMON_CASES && apart == g->n)
 		common_add(c, g->rows, g->n, &of->model);
 	intern_free(names.names);

@@ -269,9 +269,10 @@ make_comparison(const struct comparison *c, const struct brief *b,
 	if (c->sessions[0])
 		json_set(rec, "sessions",
 		    json_pair((double)c->sessions[0], (double)c->sessions[1]));
-	if (c->session_from)
-		json_set_num(rec, "session_sd", c->session_sd);
-	json_set_str(rec, "session_from", c->session_from);
+	if (c->assumed) {
+		json_set_num(rec, "session_sd", c->assumed->prior.session_sd);
+		json_set_str(rec, "session_from", c->assumed->from);
+	}
 	for (size_t i = 0; i < c->noverall; i++) {
 		const struct overall *o = &c->overall[i];
 		struct json *j = json_object();

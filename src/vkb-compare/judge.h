@@ -88,10 +88,10 @@ struct canary {                    /* a case that must not change */
 struct metric_facts {
 	char *name;
 	struct model_metric model;
-	double step;      /* of its values */
-	size_t cases;     /* with noise */
-	double stated;    /* how much sessions differ, as in report_sessions */
-	const char *from; /* what says so */
+	double step;              /* of its values */
+	size_t cases;             /* with noise */
+	struct model_prior prior; /* how much sessions differ */
+	const char *from; /* what says so: "default", "policy", "history" */
 };
 
 struct comparison {
@@ -121,10 +121,10 @@ struct comparison {
 	double failed_runs; /* of the contender */
 	size_t paired;      /* gate rows that were paired */
 	size_t sessions[2]; /* if the sides share none, else 0 */
-	/* Between sessions, of ln(value), and its source: "default", "policy"
-	 * or "history"; NULL: the sides share one, or it is measured. */
-	double session_sd;
-	const char *session_from;
+	/* The metric that says how much sessions are taken to differ, the
+	 * primary one that says most; NULL: the sides share one, or it is
+	 * measured. */
+	const struct metric_facts *assumed;
 	bool unnamed_sessions; /* of some runs: they count as one */
 	bool one_by_one;       /* the sides of a session were not interleaved */
 	/* What likely regressions do to a CI job, "ok" or "fail"; NULL: the

@@ -88,14 +88,16 @@ write_pairing(struct str *s, const struct comparison *c, size_t rows)
 }
 
 void
-report_sessions(struct str *s, double sd, const char *from)
+report_sessions(struct str *s, const struct metric_facts *of)
 {
-	if (strcmp(from, "default") == 0)
+	double sd = of->prior.session_sd;
+
+	if (strcmp(of->from, "default") == 0)
 		str_printf(s, "allowing %.3g%% between sessions (%s)", 100 * sd,
 		    sessions_describe(sd));
 	else
 		str_printf(s, "which differ by %.3g%% according to the %s",
-		    100 * sd, from);
+		    100 * sd, of->from);
 }
 
 static void
@@ -104,8 +106,8 @@ write_session_noise(struct str *s, const struct comparison *c)
 	if (!c->sessions[0])
 		return;
 	str_add(s, "; intervals allow for different sessions, ");
-	if (c->session_from)
-		report_sessions(s, c->session_sd, c->session_from);
+	if (c->assumed)
+		report_sessions(s, c->assumed);
 	else
 		str_printf(s, "whose differences were measured in %zu of them",
 		    c->sessions[0]);

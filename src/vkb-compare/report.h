@@ -156,9 +156,9 @@ void report_judged(struct str *, const struct comparison *);
 bool report_overall(struct str *, const struct overall *, const char *first,
     const char *second);
 /* "allowing 3% between sessions (virtual machine)": how much sessions differ
- * that are not measured here, and how that is known, as in struct comparison.
+ * that are not measured here, and how that is known.
  */
-void report_sessions(struct str *, double sd, const char *from);
+void report_sessions(struct str *, const struct metric_facts *);
 /* The statistical method, in a few sentences. */
 void report_method(
     struct str *, const struct comparison *, const struct rules *);
