@@ -52,6 +52,8 @@ list_cells(struct effect *f, size_t row)
 			at[j] = end;
 		}
 		share = share || (c->n[0] > 0 && c->n[1] > 0);
+		if (f->sessions <= c->session)
+			f->sessions = (size_t)c->session + 1;
 	}
 	f->cells[row] = v;
 	f->ncells[row] = n;

@@ -143,19 +143,8 @@ collect_residuals(struct effect *f)
 	struct serial sum = {0};
 	double *series;
 
-	for (size_t i = 0; i < f->n; i++) {
-		size_t n = f->rows[i].n[0] + f->rows[i].n[1];
-
-		most += n;
-		for (int j = 0; j < 2; j++)
-			if (f->rows[i].n[j] &&
-			    f->rows[i].runs[j][f->rows[i].n[j] - 1].session >=
-				f->sessions)
-				f->sessions = 1 +
-				    f->rows[i]
-					.runs[j][f->rows[i].n[j] - 1]
-					.session;
-	}
+	for (size_t i = 0; i < f->n; i++)
+		most += f->rows[i].n[0] + f->rows[i].n[1];
 	f->residuals = mem_array(most + 1, sizeof *f->residuals);
 	f->common = mem_array(most + 1, sizeof *f->common);
 	series = mem_array(most + 1, sizeof *series);

@@ -24,9 +24,8 @@ model_judge(struct model_row *rows, size_t n, const struct model_prior *p,
 }
 
 double
-model_half_width(const struct model_row *r, bool rest, double conf)
+model_half_width(const struct model_row *r, double conf)
 {
-	const struct moderate *e = rest ? &r->rest_error : &r->error;
-
-	return sqrt(e->var) * tdist_quantile(.5 + conf / 2, e->df) + r->step;
+	return sqrt(r->error.var) * tdist_quantile(.5 + conf / 2, r->error.df) +
+	    r->step;
 }

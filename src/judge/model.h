@@ -108,8 +108,8 @@ enum {
 void model_judge(struct model_row *, size_t n, const struct model_prior *,
     struct model_metric *);
 
-/* Returns half of the width of the interval of a row's change, or of its rest,
- * that covers the truth with the probability 'conf'. */
-double model_half_width(const struct model_row *, bool rest, double conf);
+/* Returns half of the width of the interval of a row's change that covers the
+ * truth with the probability 'conf'. */
+double model_half_width(const struct model_row *, double conf);
 
 #endif

@@ -95,7 +95,7 @@ verdict_start(const double *x, size_t m, const double *y, size_t n)
 void
 verdict_take(struct verdict_facts *f, const struct model_row *r)
 {
-	double wide = model_half_width(r, false, .95);
+	double wide = model_half_width(r, .95);
 
 	f->paired = r->pairs > 0;
 	f->method = r->pairs ? "rounds" : r->shared > 0 ? "sessions" : "runs";
@@ -106,7 +106,7 @@ verdict_take(struct verdict_facts *f, const struct model_row *r)
 		return;
 	f->se = sqrt(r->error.var);
 	f->df = r->error.df;
-	f->wide = model_half_width(r, false, .90);
+	f->wide = model_half_width(r, .90);
 	f->least = r->least;
 	f->p = fmax(r->down, r->up);
 	f->up = r->up > r->down;
@@ -165,17 +165,15 @@ verdict_is_spread(const struct verdict_facts *f)
 	return f->assumed && isnan(f->sd) && !isnan(f->lo90);
 }
 
-/* Returns the ratio, or if it is undefined, the ratio of the medians. */
+/* Returns the ratio, or where it is undefined, 0, 1 or INFINITY. */
 static double
 estimate_ratio(const struct verdict_facts *f)
 {
 	if (!isnan(f->ratio))
 		return f->ratio;
-	if (f->median[0] > 0 && f->median[1] >= 0)
-		return f->median[1] / f->median[0];
-	if (f->median[0] == f->median[1])
-		return 1;
-	return f->median[1] > f->median[0] ? INFINITY : 0;
+	return f->median[0] == f->median[1] ? 1
+	    : f->median[1] > f->median[0]   ? INFINITY
+					    : 0;
 }
 
 const char *

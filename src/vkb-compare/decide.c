@@ -193,7 +193,7 @@ add_overall(struct comparison *c, const char *name)
 		mean.step /= k;
 		sum.var /= k * k;
 		mean.error = moderate_add(sum, of->model.moved_error);
-		wide = exp(model_half_width(&mean, false, .95));
+		wide = exp(model_half_width(&mean, .95));
 		o.lo_runs = o.ratio / wide;
 		o.hi_runs = o.ratio * wide;
 	}

@@ -96,7 +96,7 @@ judge(const struct cell *c, struct drawn *d, struct outcome *o)
 	for (size_t k = 0; k < c->cases; k++) {
 		const struct model_row *row = &d->rows[k];
 		double truth = k < c->changed ? log1p(c->change) : 0;
-		double wide = model_half_width(row, false, .95);
+		double wide = model_half_width(row, .95);
 
 		v[k] = (struct claim){.p = fmax(row->down, row->up),
 		    .beyond = fabs(row->rest) > .0202 &&
@@ -168,7 +168,7 @@ formulas(void)
 		fabs(r.error.df - 3) < 1e-6,
 	    "rounds: the mean of their differences, with its error");
 	/* t of 3 degrees of freedom is 3.182446. */
-	tap_near(model_half_width(&r, false, .95), 3.182446305 * .0075, 1e-7,
+	tap_near(model_half_width(&r, .95), 3.182446305 * .0075, 1e-7,
 	    "its interval is Student's");
 	tap_ok(r.least == r.change, "nothing of it is the machine's");
 	tap_ok(r.up > .9 && r.down < .01 && fabs(r.up + r.down) <= 1,

@@ -98,10 +98,9 @@ deciding_compare(const double *x, const double *y, size_t n, bool paired,
 		/* One session: how much they differ does not matter. */
 		model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
 		change = fabs(row->change);
-		half = model_half_width(row, false, LEVEL);
+		half = model_half_width(row, LEVEL);
 		view.width = sinh(half);
-		if (change > most &&
-		    change > model_half_width(row, false, STRICT))
+		if (change > most && change > model_half_width(row, STRICT))
 			view.state = DECIDING_CHANGED;
 		else if (change + half <= most)
 			view.state = DECIDING_SAME;
