@@ -241,6 +241,14 @@ test_that 'the same by the text of each case' vkb-compare --baseline base runs
 test_match '^\+ +SUNION .* better$' .out 'the case is better'
 { spread base 100000 30 17000 17068 && spread new 100000 35 17010 17050; } >runs
 test_status 1 'more allocations alone are a regression' judge runs
+calls() { sed 's/allocations/syscalls/' >runs; } # reads the runs with system calls instead
+{ spread base 100000 3 17000 17068 && spread new 165000 8 16900 16910; } | calls
+test_status 0 'less time outweighs more system calls' judge runs
+test_match 'syscalls_per_req .* different' .out 'and they are different'
+{ spread base 100000 3 17000 17068 && spread new 100000 8 6300 6325; } | calls
+test_status 1 'a few instructions less for each do not' judge runs
+{ spread base 100000 3 720000 720068 && spread new 100000 8 208000 208068; } | calls
+test_status 0 'many instructions less for each do' judge runs
 { spread base 100000 30 17000 17068 && spread new 100000 30 17000 17200; } >runs
 test_status 0 'counts that differ by more than they changed are not a regression' judge runs
 test_match '^\? .*instructions_per_req .* inconclusive' .out 'and neither are they equal'

@@ -76,6 +76,9 @@ test_absent 'regression' text 'and counts no regression'
 trade 4700 >h
 test_same 'exit 1 regression 2 gate true' "$(found h | xargs)" \
   'more allocations are a regression where the instructions are the same'
+trade 1700 | sed 's/allocations/syscalls/' >h
+test_same 'exit 1 improvement 2 gate true regression 2 gate true' "$(found h | sort | xargs)" \
+  'a few instructions less for each do not outweigh more system calls'
 
 counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' '4855@gcc 13' >h
 test_same 'exit 0 regression 2 info true' "$(found h | xargs)" \

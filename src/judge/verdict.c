@@ -1,10 +1,14 @@
 #include "verdict.h"
+#include "counted.h"
 #include "model.h"
 #include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Instructions that a system call which switches threads takes the time of. */
+#define SYSCALL_COST 10000.0
 
 const char *
 verdict_name(enum verdict v)
@@ -266,4 +270,20 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 		return way + VERDICT_LIKELY_REGRESSION;
 	return fabs(f->change) + f->wide <= most ? VERDICT_EQUIVALENT
 						 : VERDICT_INCONCLUSIVE;
+}
+
+bool
+verdict_outweighs(const char *by, const struct verdict_facts *fall,
+    const char *primary, const char *name, const struct verdict_facts *rise)
+{
+	bool work = strcmp(by, COUNTED_METRIC) == 0;
+	bool time = strcmp(by, primary) == 0 ||
+	    strcmp(by, "server_cpu_us_per_req") == 0;
+	double saved = fall->median[0] - fall->median[1];
+	double calls = rise->median[1] - rise->median[0];
+
+	if (strcmp(name, "allocations_per_req") == 0)
+		return time || work;
+	return strcmp(name, "syscalls_per_req") == 0 &&
+	    (time || (work && saved > SYSCALL_COST * calls));
 }

@@ -113,4 +113,15 @@ struct claim verdict_make_claim(const struct verdict_facts *, double margin);
 enum verdict verdict_decide(const struct verdict_facts *, enum metric_better,
     double margin, enum claim_word);
 
+/*
+ * Is a rise of the metric 'name' no regression where the metric 'by' of the
+ * same case became better? Allocations and system calls are means: fewer
+ * instructions or less time outweigh more allocations, and less time outweighs
+ * more system calls. Instructions do not hold the work of the kernel, so they
+ * outweigh these only where many are saved for each call. 'primary': the metric
+ * of time that judges the case.
+ */
+bool verdict_outweighs(const char *by, const struct verdict_facts *fall,
+    const char *primary, const char *name, const struct verdict_facts *rise);
+
 #endif

@@ -1,6 +1,5 @@
 #include "decide.h"
 #include "common.h"
-#include "counted.h"
 #include "infer.h"
 #include "judge/claim.h"
 #include "judge/odds.h"
@@ -121,28 +120,30 @@ choose_claims(struct comparison *c, size_t n, const struct rules *r)
 	free(v);
 }
 
+/* Does the other row of the same case outweigh this one? */
 static bool
-is_less_work(const struct row *row)
+is_outweighed(const struct row *row, const struct row *by)
 {
-	return (row->primary || strcmp(row->name, COUNTED_METRIC) == 0) &&
-	    (row->verdict == VERDICT_IMPROVEMENT ||
-		row->verdict == VERDICT_LIKELY_IMPROVEMENT);
+	return by->pair == row->pair && by->gate &&
+	    (by->verdict == VERDICT_IMPROVEMENT ||
+		by->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
+	    verdict_outweighs(by->name, &by->facts,
+		metric_primary(by->pair->side[0]->config), row->name,
+		&row->facts);
 }
 
-/* Allocations are a means: more of them are not a regression where a
- * case takes fewer instructions or less time. */
+/* More allocations or system calls are not a regression of a case that takes
+ * less. */
 static void
-outweigh_allocations(struct comparison *c)
+outweigh_rows(struct comparison *c)
 {
 	for (size_t i = 0; i < c->nrows; i++) {
 		struct row *row = &c->rows[i];
 
-		if (strcmp(row->name, "allocations_per_req") != 0 ||
-		    row->verdict != VERDICT_REGRESSION)
+		if (row->verdict != VERDICT_REGRESSION)
 			continue;
 		for (size_t j = 0; j < c->nrows; j++)
-			row->outweighed |= c->rows[j].pair == row->pair &&
-			    c->rows[j].gate && is_less_work(&c->rows[j]);
+			row->outweighed |= is_outweighed(row, &c->rows[j]);
 		if (!row->outweighed)
 			continue;
 		row->verdict = VERDICT_DIFFERENT;
@@ -232,7 +233,7 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 		infer_rows(&c[i], r);
 	choose_claims(c, n, r);
 	for (size_t i = 0; i < n; i++) {
-		outweigh_allocations(&c[i]);
+		outweigh_rows(&c[i]);
 		for (size_t j = 0; j < c[i].nrows; j++) {
 			const struct row *row = &c[i].rows[j];
 

@@ -26,10 +26,12 @@ together_is_work(const struct row *r)
 const char *
 together_explain(const struct row *r)
 {
-	if (!report_is_exact(r) || r->builds_differ)
-		return NULL;
-	if (strcmp(r->name, "syscalls_per_req") == 0)
-		return r->facts.ratio == 1 ? NULL : r->pair->syscalls;
+	if (strcmp(r->name, "syscalls_per_req") == 0 && !r->builds_differ)
+		return r->facts.ratio == 1 ||
+			(!report_is_exact(r) &&
+			    r->verdict >= VERDICT_EQUIVALENT)
+		    ? NULL
+		    : r->pair->syscalls;
 	return together_is_work(r) ? r->pair->functions : NULL;
 }
 

@@ -1,5 +1,4 @@
 #include "grouping.h"
-#include "counted.h"
 #include "finding.h"
 #include "json.h"
 #include "machines.h"
@@ -162,34 +161,33 @@ group_findings(struct findings *all)
 	free(v);
 }
 
-/* Is the finding, at the place of the other, one of less work or less time of
- * the same case? */
+/* Does the finding, at the place of the other and of the same case, outweigh
+ * it? */
 static bool
-is_less_work(const struct finding *f, const struct finding *other)
+is_outweighing(const struct finding *f, const struct finding *other)
 {
 	return f->series->kase == other->series->kase && f->gate &&
-	    (strcmp(f->metric.name, COUNTED_METRIC) == 0 ||
-		strcmp(f->metric.name, metric_primary(f->series->config)) ==
-		    0) &&
 	    (f->kind == FINDING_IMPROVEMENT ||
 		f->kind == FINDING_LIKELY_IMPROVEMENT) &&
+	    verdict_outweighs(f->metric.name, &f->facts,
+		metric_primary(f->series->config), other->metric.name,
+		&other->facts) &&
 	    f->lo <= other->hi && other->lo <= f->hi;
 }
 
-/* As vkb-compare does: more allocations are not a regression of one that takes
- * fewer instructions or less time. */
+/* More allocations or system calls are not a regression of a case that takes
+ * less. */
 static void
-outweigh_allocations(struct findings *all, bool latest)
+outweigh_findings(struct findings *all, bool latest)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		struct finding *f = &all->v[i];
 		bool less = false;
 
-		if (f->kind != FINDING_REGRESSION ||
-		    strcmp(f->metric.name, "allocations_per_req") != 0)
+		if (f->kind != FINDING_REGRESSION)
 			continue;
 		for (size_t k = 0; k < all->n; k++)
-			less |= is_less_work(&all->v[k], f);
+			less |= is_outweighing(&all->v[k], f);
 		if (!less)
 			continue;
 		f->kind = FINDING_DIFFERENT;
@@ -201,7 +199,7 @@ outweigh_allocations(struct findings *all, bool latest)
 void
 grouping_make(struct findings *all, const struct branch *b, bool latest)
 {
-	outweigh_allocations(all, latest);
+	outweigh_findings(all, latest);
 	group_findings(all);
 	set_group_keys(all, b, latest);
 }
