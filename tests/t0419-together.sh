@@ -186,6 +186,19 @@ sed 's/instructions_per_req/allocations_per_req/' runs >calls
 judge calls >text
 test_match '^More work: SET \(6\.4% more allocations\)\.$' text \
   'another count names no functions'
+leaks() { # leaks TAKEN KEPT: adds the calls of the allocator to counted runs
+  jq -c --argjson taken "$1" --argjson kept "$2" 'if .counted then
+    .metrics += {allocations_per_req: $taken, unfreed_allocations_per_req: $kept} else . end'
+}
+{
+  counted base EXPIRE 9500 main=9490 expireCommand=10 | leaks 7 .99
+  counted new EXPIRE 9510 main=9490 expireCommand=20 | leaks 7.03 1.01
+} >leak
+judge leak >text
+test_match '^More work: EXPIRE \(2\.0% more unfreed allocations\)\.$' text \
+  'a leak decides, and not the calls that take the memory'
+test_status 1 'a leak is a regression' vkb-compare --baseline base leak
+test_match '^- +EXPIRE .* = +\+10 in expireCommand +more work$' .out 'the function is named that takes it'
 for of in '0 1' '1 0' '0 0'; do
   { counted base SET "${of% *}" && counted new SET "${of#* }"; } >work
   sed 's/instructions_per_req/allocations_per_req/' work >"calls${of% *}${of#* }"
@@ -239,6 +252,8 @@ test_same 'allocations_per_req different instructions_per_req improvement rps im
 test_match '^~ .*allocations.* exact, outweighed by less work or time$' text 'a note says what outweighs allocations'
 test_that 'the same by the text of each case' vkb-compare --baseline base runs
 test_match '^\+ +SUNION .* better$' .out 'the case is better'
+test_match '^ +also allocations per request 30\.0 -> 35\.0, \+16\.7% different' .out \
+  'counts without a column have their values'
 { spread base 100000 30 17000 17068 && spread new 100000 35 17010 17050; } >runs
 test_status 1 'more allocations alone are a regression' judge runs
 calls() { sed 's/allocations/syscalls/' >runs; } # reads the runs with system calls instead

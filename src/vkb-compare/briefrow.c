@@ -72,16 +72,23 @@ write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 	l->legend |= changetext_cell(s, &t, r->verdict, r->noise, words);
 }
 
+/* Writes "17.7K -> 21.9K". */
 static void
-write_values(struct str *s, const struct layout *l, const struct row *r)
+write_pair(struct str *s, const struct row *r)
 {
 	char a[NUM_BUF], b[NUM_BUF];
 	double v[2];
 
-	if (r->common) /* relative to the baseline */
-		return;
 	report_values(r, v);
 	str_printf(s, "%s -> %s", num_human(a, v[0]), num_human(b, v[1]));
+}
+
+static void
+write_values(struct str *s, const struct layout *l, const struct row *r)
+{
+	if (r->common) /* relative to the baseline */
+		return;
+	write_pair(s, r);
 	if (!l->title && *r->metric.unit)
 		str_printf(s, " %s", r->metric.unit);
 }
@@ -129,6 +136,10 @@ brief_add_rest(
 		str_add(s, s->len ? "; " : "also ");
 		metric_write_label(s, r->name);
 		str_addc(s, ' ');
+		if (r->metric.exact) {
+			write_pair(s, r);
+			str_add(s, ", ");
+		}
 		(r->verdict < VERDICT_EQUIVALENT ? write_change
 						 : report_change)(s, r);
 		str_printf(s, " %s", describe_verdict(r));

@@ -280,8 +280,19 @@ choose_time(const struct row *time, const struct row *cpu)
 	return cpu;
 }
 
+/* Did the calls of the allocator change? What calls it is then told by the
+ * functions, however few instructions they take. */
+static bool
+is_call(const struct row *r)
+{
+	return strstr(r->name, "allocations_per_req") && report_is_exact(r) &&
+	    !r->builds_differ && r->verdict < VERDICT_EQUIVALENT;
+}
+
+/* 'calls': keep the functions in any case. */
 static void
-describe_pair(struct pairing *p, const struct row *work, const struct row *time)
+describe_pair(struct pairing *p, const struct row *work, const struct row *time,
+    bool calls)
 {
 	enum direction c = find_direction(work);
 	bool changed = c != SAME && c != UNCLEAR;
@@ -294,8 +305,10 @@ describe_pair(struct pairing *p, const struct row *work, const struct row *time)
 		if (time)
 			add_time_of_change(&s, time, c);
 	} else {
-		free(p->functions); /* what they differ by is noise */
-		p->functions = NULL;
+		if (!calls) {
+			free(p->functions); /* what they differ by is noise */
+			p->functions = NULL;
+		}
 		changed = time && c == SAME && add_time_of_same(&s, time);
 	}
 	p->together = changed ? mem_str(s.s) : NULL;
@@ -311,15 +324,18 @@ together_describe(struct comparison *c)
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		const struct row *work = NULL, *time = NULL, *cpu = NULL;
+		bool calls = false;
 
-		for (; r < end && r->pair == p; r++)
+		for (; r < end && r->pair == p; r++) {
+			calls = calls || is_call(r);
 			if (together_is_work(r))
 				work = r;
 			else if (is_time(r))
 				time = r;
 			else if (is_cpu(r))
 				cpu = r;
+		}
 		if (work)
-			describe_pair(p, work, choose_time(time, cpu));
+			describe_pair(p, work, choose_time(time, cpu), calls);
 	}
 }
