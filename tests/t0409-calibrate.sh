@@ -79,6 +79,19 @@ test_same "$(cat once)" "$(cat text)" 'blocks may be counted from 0'
 vkb-compare --calibrate 10 runs.jsonl runs.jsonl >text
 test_same "$(cat once)" "$(cat text)" 'runs that are there twice count once'
 
+# Ratios to a reference server, which is one or another.
+calibrated() { sed -n 's/^X  *\([a-z_]*\) .* of [0-9]*,.*/\1/p' text | sort | xargs; }
+jq -c '.metrics.rps_ratio = .metrics.rps / 1000 | .env.reference_sha256 = "0123456789abcdef"' \
+  runs.jsonl >one.jsonl
+test_that 'runs beside a reference' sh -c 'vkb-compare --calibrate 10 one.jsonl >text'
+test_same 'rps rps_ratio' "$(calibrated)" 'ratios to one reference are calibrated, too'
+test_absent 'reference' .err 'and there is no word of several'
+jq -c 'if .run.block > 50 then .env.reference_sha256 = "fedcba9876543210" else . end' one.jsonl >two.jsonl
+test_that 'runs beside two references' sh -c 'vkb-compare --calibrate 10 two.jsonl >text'
+test_same rps "$(calibrated)" 'ratios to several references are not'
+test_match '^vkb-compare: the runs were measured beside several reference servers: ratios to them are not calibrated$' \
+  .err 'a message says so'
+
 # With the margins of the calibration there are few alarms.
 test_that 'a calibration with its own policy' \
   vkb-compare --calibrate 10 --policy policy.json -f text:text runs.jsonl
