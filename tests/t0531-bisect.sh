@@ -67,6 +67,11 @@ test_status 1 'GOOD and BAD in the wrong order are exit 1' bisect w c16 c1
 test_match 'no slowdown of the bad commit is shown' .err 'in the wrong order no slowdown is shown'
 test_match 'swap GOOD and BAD\?' .err 'the message asks whether GOOD and BAD are swapped'
 
+test_that 'a search without a number of runs is accepted' vkb-bisect -C repo --results until c10 c11 -- \
+  cfg.json -- -m server_cpu_us_per_req --margin 60%
+test_match 'at least [0-9]+ runs of 1 case, at most .*; a case ends when it is decided$' .err \
+  'it measures until each case is decided'
+
 # --- kills
 
 # killed T: kills vkb-bisect after T tenths of a second if it still runs. A block that a kill
