@@ -2,6 +2,7 @@
  * vkb-gendata: makes the datasets and query files that configurations ask for.
  * Writes to stdout only with --list: a table of the files and their states.
  */
+#include "cgroup.h"
 #include "err.h"
 #include "mem.h"
 #include "opt.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MOST_JOBS 1024
 #define MOST_SEED 0x1p53
@@ -169,9 +169,7 @@ run_gendata(void *opts, struct opt_args *args)
 		return -1;
 	o->make.recipes = &r;
 	if (!o->make.threads)
-		o->make.threads = sysconf(_SC_NPROCESSORS_ONLN);
-	if (o->make.threads < 1)
-		o->make.threads = 1;
+		o->make.threads = cgroup_count_cpus("");
 	if (!args->n)
 		rc = recipe_read(&r, "-");
 	for (size_t i = 0; i < args->n; i++)

@@ -36,7 +36,7 @@ counted() { jq -r 'select(.counted) | .subject.label' "$1" | sort | uniq -c | xa
 
 test_that 'vkb-ab counts by default' vkb-ab --results r -C repo base=base-tag new=main-tag -- \
   --runs 2 cfg.json -- -v -m instructions_per_req,rps --on-insufficient ok
-test_match '^vkb-load: the instructions of 1 case are counted first, on 4 servers one after the other: about [0-9.]+s of CPU time, more if the commands are slow$' \
+test_match '^vkb-load: the instructions of 1 case are counted first, on 4 servers( one after the other|, [2-4] at a time): about [0-9.]+s of CPU time, more if the commands are slow$' \
   .err 'a message has the cost'
 test_match '^=  SET .* no change$' .err 'what was counted is compared at once'
 test_absent "on both sides has 'rps'" .err 'the options of vkb-compare for times are not used there'
@@ -105,16 +105,14 @@ killed() {
 numbers() { jq -r 'select(.counted) | "\(.subject.label // "")\(.run.index)"' "$1" | sort | xargs; }
 set -- vkb-quickstart --keep-system --runs 1 --results k cfg.json
 killed k/part.jsonl 1 "$@"
-test_same 1 "$(numbers k/part.jsonl)" 'vkb-quickstart is killed after one count'
-test_that 'vkb-quickstart is resumed' "$@"
-test_same '1 2' "$(numbers k/base.jsonl)" 'vkb-quickstart makes the other count'
+test_that 'vkb-quickstart, killed when it had counted, is resumed' "$@"
+test_same '1 2' "$(numbers k/base.jsonl)" 'vkb-quickstart makes each count once'
 test_same 1 "$(jq -c 'select(.type == "run" and (.counted | not))' k/base.jsonl | wc -l | tr -d ' ')" \
   'vkb-quickstart does not measure again'
 set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
-killed kp/ab/part.jsonl 3 "$@"
-test_same 'base1 base2 head1' "$(numbers kp/ab/part.jsonl)" 'vkb-pr is killed after three counts'
-test_that 'vkb-pr is resumed' "$@"
-test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'vkb-pr makes the fourth count'
+killed kp/ab/part.jsonl 2 "$@"
+test_that 'vkb-pr, killed after two counts, is resumed' "$@"
+test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'vkb-pr makes each count once'
 
 # --- a case that cannot be counted is measured
 

@@ -4,9 +4,11 @@
 #include "sysfile.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FIELD 512
 #define NO_LIMIT 0x1p62 /* v1 writes a huge number for no limit */
@@ -228,4 +230,20 @@ void
 cgroup_free(struct cgroup *c)
 {
 	free(c->cpuset);
+}
+
+int
+cgroup_count_cpus(const char *root)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	struct cgroup c;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == 0)
+		n = CPU_COUNT(&set);
+	cgroup_read(&c, root);
+	if (c.cpus < (double)n) /* or unknown */
+		n = (long)c.cpus;
+	cgroup_free(&c);
+	return n < 1 ? 1 : (int)n;
 }

@@ -16,4 +16,8 @@ struct cgroup {
 void cgroup_read(struct cgroup *, const char *root);
 void cgroup_free(struct cgroup *);
 
+/* Returns how many threads of this process can run at once: its CPUs, or fewer
+ * by the limit of its groups; at least 1. */
+int cgroup_count_cpus(const char *root);
+
 #endif

@@ -5,6 +5,7 @@
 #include "buildstep.h"
 #include "tree.h"
 
+#include "cgroup.h"
 #include "clock.h"
 #include "err.h"
 #include "folder.h"
@@ -53,10 +54,9 @@ keep_error(struct build *b)
 int
 build_open_jobs(struct build_context *w, long long jobs)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	char again[40];
 
-	w->jobs = jobs ? (int)jobs : cpus > 0 ? (int)cpus : 1;
+	w->jobs = jobs ? (int)jobs : cgroup_count_cpus("");
 	if (w->jobs > BUILD_JOBS_MAX)
 		w->jobs = BUILD_JOBS_MAX;
 	if (pipe(w->tokens) < 0)

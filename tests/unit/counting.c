@@ -5,6 +5,7 @@
 #include "err.h"
 #include "json.h"
 #include "vkb-load/case/engines.h"
+#include "vkb-load/case/roles.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
@@ -64,7 +65,10 @@ refusals(void)
 static void
 loads(void)
 {
-	struct bench_case c = {.load.work.keyspacelen = 0};
+	struct engine_work each[3] = {
+	    {.duration_s = 1}, {.requests = 10000}, {.requests = 500}};
+	struct role parts[3] = {{.first = 0}, {.first = 1}, {.first = 2}};
+	struct roles r = {.v = parts, .nown = 1, .works = each};
 	struct engine_work w = {.clients = 50,
 	    .threads = 4,
 	    .requests = 7,
@@ -75,12 +79,16 @@ loads(void)
 	    .seed = 5,
 	    .pipeline = 6};
 
-	tap_near(counting_cost(&c, 1), 1, 1e-12,
+	tap_near(counting_cost(&r), 1, 1e-12,
 	    "a count is expected to take a second");
-	tap_near(counting_cost(&c, 3), 2, 1e-12,
+	r.nown = 2;
+	tap_near(counting_cost(&r), 1.5, 1e-12,
 	    "each further part takes half a second more");
-	c.load.work.keyspacelen = 1000000;
-	tap_near(counting_cost(&c, 1), 7, 1e-12,
+	r.nown = 3;
+	tap_near(
+	    counting_cost(&r), 1.62, 1e-12, "and one of few requests less");
+	each[0].keyspacelen = 1000000;
+	tap_near(counting_cost(&r), 7.62, 1e-12,
 	    "a million keys take six seconds more");
 	counting_adapt(&w, 9);
 	tap_ok(w.clients == 1 && w.threads == 1 && w.in_turn &&

@@ -7,6 +7,7 @@
 #include "mem.h"
 
 #include <libgen.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -64,12 +65,24 @@ sysfiles(void)
 static void
 cgroups(void)
 {
+	cpu_set_t own, one;
 	struct cgroup c;
+	int first = 0;
 
 	cgroup_read(&c, root);
 	tap_ok(c.version == 0 && isnan(c.cpus) && !c.cpuset,
 	    "without control groups nothing is known");
 	cgroup_free(&c);
+	sched_getaffinity(0, sizeof own, &own);
+	tap_ok(cgroup_count_cpus(root) == CPU_COUNT(&own),
+	    "without control groups as many threads run as there are CPUs");
+	while (!CPU_ISSET(first, &own))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	sched_setaffinity(0, sizeof one, &one);
+	tap_ok(cgroup_count_cpus(root) == 1, "and one that has one CPU");
+	sched_setaffinity(0, sizeof own, &own);
 
 	put("/proc/self/cgroup", "0::/a/b\n");
 	put("/proc/self/mountinfo",
@@ -84,6 +97,7 @@ cgroups(void)
 	cgroup_read(&c, root);
 	tap_ok(c.version == 2, "v2");
 	tap_near(c.cpus, 1.5, 0, "v2: the limit of the parent group counts");
+	tap_ok(cgroup_count_cpus(root) == 1, "v2: one thread within 1.5 CPUs");
 	tap_near(c.memory_bytes, 1073741824, 0, "v2: memory");
 	tap_str(c.cpuset, "0-1,4", "v2: cpuset");
 	tap_near(c.throttled, 3, 0, "v2: how often it was throttled");
@@ -97,6 +111,8 @@ cgroups(void)
 	put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
 	cgroup_read(&c, root);
 	tap_near(c.cpus, .5, 0, "v2: in a container");
+	tap_ok(
+	    cgroup_count_cpus(root) == 1, "v2: one thread within half a CPU");
 	cgroup_free(&c);
 
 	put("/proc/self/cgroup",

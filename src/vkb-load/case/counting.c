@@ -26,12 +26,13 @@
 
 enum {
 	PROBE = 20,     /* requests that say what one costs */
-	WARMUP = 2000,  /* requests before those that are counted, with these */
 	WINDOW = 10000, /* requests that are counted, if the case has no fewer,
 			 * of no more instructions */
-	MUCH = 100000,  /* than these; no more to warm up else, and of ten times
-			 * as many instructions a tenth of the requests */
-	LEAST = 10,     /* but no fewer */
+	WARMUP = 5, /* of so many that are counted, one before them, with those
+		     * of the probe */
+	MUCH = 100000, /* than these; no more to warm up else, and of ten times
+			* as many instructions a tenth of the requests */
+	LEAST = 10,    /* but no fewer */
 	DUMPS = 3, /* of a part: the probe, the rest of its warm-up, itself */
 	OBEY_MS = 120000 /* a dump of a large server on a busy machine */
 };
@@ -100,10 +101,17 @@ counting_refuse(const struct bench_case *c)
 }
 
 double
-counting_cost(const struct bench_case *c, size_t parts)
+counting_cost(const struct roles *r)
 {
-	return .5 + .5 * (double)parts +
-	    6e-6 * (double)c->load.work.keyspacelen;
+	double cost = .5 + 6e-6 * (double)r->works->keyspacelen;
+	long long n;
+
+	for (size_t i = 0; i < r->nown; i++) {
+		n = r->works[r->v[i].first].requests;
+		cost +=
+		    .1 + .4 * (n > 0 && n < WINDOW ? (double)n / WINDOW : 1);
+	}
+	return cost;
 }
 
 const char *
@@ -213,29 +221,40 @@ end_window(void *arg)
 	make_dump(arg);
 }
 
-/* Returns 0; 1, silently, if the server refused some; -1 after reporting an
- * error. */
-static int
-run_requests(const struct engine_job *j, const struct engine_work *w,
-    const struct engine_meter *meter, struct engine_result *result)
+/* Of all parts, those that are counted, and of this one the requests that have
+ * been sent. */
+struct share {
+	const struct engine_job *job;
+	double before, part;
+};
+
+static void
+report_share(void *arg, const struct engine_progress *e)
 {
+	const struct share *s = arg;
+	struct engine_progress all = *e;
+
+	all.done = s->before + s->part * e->done;
+	s->job->progress(s->job->arg, &all);
+}
+
+/* Sends requests to count them, or without a meter to warm up. Returns 0; 1,
+ * silently, if the server refused some; -1 after reporting an error. */
+static int
+run_requests(const struct engine_job *j, size_t part,
+    const struct engine_work *w, const struct engine_meter *meter,
+    struct engine_result *result)
+{
+	double all = (double)j->nwork;
+	struct share s = {j, (double)part / all, meter ? 1 / all : 0};
 	int rc = engine_run(
-	    &j->target->e, w, 1, j->stop, j->progress, j->arg, meter, result);
+	    &j->target->e, w, 1, j->stop, report_share, &s, meter, result);
 
 	if (rc == 0 && result->requests != (uint64_t)w->requests)
 		return err_fail("%llu of %lld requests were answered",
 		    (unsigned long long)result->requests, w->requests);
-	return rc == 0 && result->refused ? 1 : rc;
-}
-
-/* Sends requests that are not counted. */
-static int
-warm_up(const struct engine_job *j, const struct engine_work *w,
-    struct engine_result *result)
-{
-	int rc = run_requests(j, w, NULL, result);
-
-	if (rc == 0) {
+	rc = rc == 0 && result->refused ? 1 : rc;
+	if (rc == 0 && !meter) {
 		engine_result_free(result);
 		*result = (struct engine_result){0};
 	}
@@ -300,7 +319,7 @@ count_part(const struct engine_job *j, size_t part,
 
 	now.requests = (PROBE + n - 1) / n * n;
 	now.seed++;
-	rc = warm_up(j, &now, result);
+	rc = run_requests(j, part, &now, NULL, result);
 	if (rc != 0)
 		return rc;
 	make_dump(dumps);
@@ -308,12 +327,11 @@ count_part(const struct engine_job *j, size_t part,
 			     : choose_window(dumps->server, part, now.requests);
 	if (most < 0)
 		return -1;
-	if (most == WINDOW && work->requests > PROBE) {
+	if (most == WINDOW && work->requests / WARMUP > PROBE) {
 		now.requests =
-		    work->requests < WARMUP ? work->requests : WARMUP;
-		now.requests = (now.requests - PROBE + n - 1) / n * n;
+		    (work->requests / WARMUP - PROBE + n - 1) / n * n;
 		now.seed++;
-		rc = warm_up(j, &now, result);
+		rc = run_requests(j, part, &now, NULL, result);
 		if (rc != 0)
 			return rc;
 	}
@@ -321,7 +339,7 @@ count_part(const struct engine_job *j, size_t part,
 	if (now.requests > most)
 		now.requests = most;
 	now.requests = (now.requests + n - 1) / n * n;
-	rc = run_requests(j, &now, &meter, result);
+	rc = run_requests(j, part, &now, &meter, result);
 	return rc == 0 ? dumps->rc : rc;
 }
 
@@ -335,7 +353,7 @@ counting_run(const struct engine_job *j, const struct engine_work *works,
 
 	for (size_t i = 0; i < j->nwork && rc == 0; i++) {
 		fill = works[i];
-		fill.requests += WARMUP;
+		fill.requests += fill.requests / WARMUP + PROBE;
 		rc = engine_seed(
 		    &j->target->e, &fill, j->stop, j->progress, j->arg);
 	}

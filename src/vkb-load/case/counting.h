@@ -14,6 +14,7 @@ struct engine_job;
 struct engine_result;
 struct engine_work;
 struct json;
+struct roles;
 
 #define COUNTING_RUNS 2 /* of each case and build; they must agree */
 #define COUNTING_SEED 1 /* of a server, if the case has no seed */
@@ -25,9 +26,9 @@ char *counting_find_obstacle(void);
 /* Returns why a case cannot be counted, or NULL; caller frees. */
 char *counting_refuse(const struct bench_case *);
 
-/* Returns the seconds of CPU time that one count of a case with this number of
- * parts takes, about, as measured with 10,000 and 1,000,000 keys. */
-double counting_cost(const struct bench_case *, size_t parts);
+/* Returns the seconds of CPU time that one count of a case with these roles
+ * takes, about, as measured with 10,000 and 1,000,000 keys. */
+double counting_cost(const struct roles *);
 
 /* Returns what writes the keys that measured requests of the case find, before
  * they are counted: its own command, where they come to most of its numbers and

@@ -1,16 +1,19 @@
 #include "counts.h"
 #include "caserunner.h"
-#include "clock.h"
+#include "cgroup.h"
 #include "err.h"
 #include "json.h"
+#include "jsonl.h"
 #include "mem.h"
 #include "num.h"
 #include "proc.h"
 #include "progress.h"
 #include "results.h"
 #include "schedule.h"
+#include "sink.h"
 #include "statusline.h"
 #include "str.h"
+#include "vkb-load/case/coproc.h"
 #include "vkb-load/case/counting.h"
 #include "vkb-load/case/resultrecord.h"
 #include "vkb-load/case/handle.h"
@@ -19,9 +22,19 @@
 #include "vkb-load/case/roles.h"
 #include "vkb-load/plan/builds.h"
 
+#include <errno.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Does the session fail if the case, which is counted, cannot be? */
 static bool
@@ -130,122 +143,37 @@ counts_choose(const struct counts_opts *o, struct schedule *a, bool running)
 	return rc;
 }
 
-/* One case on one build. */
-struct counted {
-	struct case_runner *runner;
-	const struct bench_case *cas;
+/* One count: a case on a build, for the first or second time. */
+struct count {
+	size_t cas;
 	struct turn turn;
-	double took_s;  /* of its last count; < 0: not counted yet */
-	double *before; /* instructions of each part on the first server; NAN:
-			 * not known */
+	pid_t pid;   /* of the process that makes it; 0: there is none */
+	int records; /* its records and its messages: files in memory */
+	int messages;
+	int its_turn; /* an eventfd: the counts before it are written */
 };
 
-static int
-write_all(struct case_runner *r, struct json **v, size_t n)
-{
-	if (r->machine && results_write(r->schedule->results, r->machine) < 0)
-		return -1;
-	r->machine = NULL; /* written once */
-	return results_write_all(r->schedule->results, v, n);
-}
+struct counts {
+	struct case_runner *runner;
+	struct count *v;
+	size_t n, begun, taken;
+	double *shares; /* of each that are done; shared with its process */
+	bool verbose;
+	bool *is_named;   /* of each build: its server was named */
+	double *before;   /* instructions of each part of the case on the first
+			   * server of the build; NAN: not known */
+	bool is_hopeless; /* the case counted nothing on this build */
+	struct str messages; /* of the count before */
+};
 
 /* Has the file a count of this part? */
 static bool
-is_counted(const struct schedule *a, const struct role *r, const struct turn *t)
+is_counted(
+    const struct schedule *a, const struct json *config, const struct turn *t)
 {
 	return results_find(a->results,
-	    json_get(a->builds->v[t->build], "subject"), r->config, t->index,
+	    json_get(a->builds->v[t->build], "subject"), config, t->index,
 	    true);
-}
-
-/* Returns 0; 1 if the case or a part of it failed, which is then written where
- * the case is demanded; -1 as counts_run. */
-static int
-write_records(
-    struct counted *c, struct server_handle *l, struct measure *m, int rc)
-{
-	struct case_runner *r = c->runner;
-	struct json **v = mem_array(m->roles.n, sizeof *v);
-	const char *log;
-	size_t n = 0;
-	int failed = 0;
-
-	if (rc < 0) {
-		log = logs_keep(l->logs);
-		for (size_t i = 0; i < m->roles.n; i++)
-			result_record_fail(m->recs[i],
-			    m->error.len ? m->error.s
-					 : "the run was interrupted");
-		err_say("%s: not counted: %s%s%s%s", c->cas->id,
-		    json_get_str(m->recs[0], "error"),
-		    log ? "; the log of its server is kept in '" : "",
-		    log ? log : "", log ? "'" : "");
-	}
-	statusline_clear();
-	for (size_t i = 0; i < m->roles.n; i++) {
-		if (is_counted(r->schedule, &m->roles.v[i], &c->turn))
-			continue; /* by a session before */
-		if (!json_get(m->recs[i], "status"))
-			json_set_str(m->recs[i], "status", "ok");
-		else
-			failed = 1;
-		if (c->cas->demanded || !json_get(m->recs[i], "error"))
-			v[n++] = m->recs[i];
-	}
-	if (write_all(r, v, n) < 0)
-		failed = -1;
-	free(v);
-	for (struct json *j = json_first(m->profiled);
-	     j && failed >= 0 && rc == 0 && c->turn.index == 1;
-	     j = json_next(j))
-		if (results_write(r->schedule->results, j) < 0)
-			failed = -1;
-	return failed;
-}
-
-/* Prints a message if this server needed another number than the one before. */
-static void
-compare_servers(struct counted *c, const struct measure *m)
-{
-	double now;
-
-	for (size_t i = 0; i < m->roles.n; i++) {
-		now = json_num(
-		    json_path(m->recs[i], "metrics.instructions_per_req"), NAN);
-		if (!isnan(c->before[i]) && now != c->before[i])
-			err_say("%s: its instructions are not exact: %.4f and "
-				"%.4f per request on two fresh servers; "
-				"vkb-counting(7) says what can be done",
-			    m->roles.v[i].name, c->before[i], now);
-		c->before[i] = now;
-	}
-}
-
-/* Returns as write_records. */
-static int
-run_once(struct counted *c)
-{
-	struct case_context *x = &c->runner->context;
-	const struct json *build =
-	    c->runner->schedule->builds->v[c->turn.build];
-	struct server_handle l = {.context = x, .build = build, .count = true};
-	struct measure m;
-	char *why;
-	int rc, failed;
-
-	snprintf(x->run_name, sizeof x->run_name, "count-%zu", c->turn.index);
-	measure_init(&m, x, c->cas, build, c->turn.index, 0);
-	measure_count(&m);
-	rc = handle_start(&l, c->cas, &why);
-	rc = rc < 0 ? measure_fail(&m, why) : measure_run(&m, &l);
-	if (handle_end(&l, &why) < 0)
-		rc = measure_fail(&m, why);
-	failed = *x->stop ? -1 : write_records(c, &l, &m, rc);
-	if (rc == 0)
-		compare_servers(c, &m);
-	handle_free(&l);
-	measure_free(&m);
-	return failed;
 }
 
 /* Are all parts of the case counted? Where none is demanded, those of which the
@@ -257,121 +185,455 @@ is_finished(const struct schedule *a, size_t cas, const struct turn *turn)
 	size_t found = 0;
 
 	for (size_t i = 0; i < r->nown; i++)
-		found += is_counted(a, &r->v[i], turn);
+		found += is_counted(a, r->v[i].config, turn);
 	return found == r->nown || (found && !a->cases[cas].demanded);
 }
 
-/* Returns how many counts of a case are to be made, from a turn on. */
-static size_t
-count_missing(const struct schedule *a, size_t cas, struct turn t)
+/* Returns the *n counts to be made, case by case; caller frees. */
+static struct count *
+list_counts(const struct schedule *a, size_t *n)
 {
-	size_t n = 0;
+	struct count *v =
+	    mem_array(a->ncases * a->builds->n * COUNTING_RUNS + 1, sizeof *v);
+	struct turn t = {0};
 
-	for (; a->cases[cas].counted && t.build < a->builds->n;
-	     t.build++, t.index = 1)
-		for (; t.index <= COUNTING_RUNS; t.index++)
-			n += !is_finished(a, cas, &t);
-	return n;
+	*n = 0;
+	for (size_t i = 0; i < a->ncases; i++)
+		for (t.build = 0; t.build < a->builds->n; t.build++)
+			for (t.index = 1; t.index <= COUNTING_RUNS; t.index++)
+				if (a->cases[i].counted &&
+				    !is_finished(a, i, &t))
+					v[(*n)++] =
+					    (struct count){.cas = i, .turn = t};
+	return v;
+}
+
+/* Returns how many of n counts are made at once, one on each CPU: they do not
+ * depend on what else runs. No more than a case has, as servers take memory. */
+static size_t
+choose_number(const struct schedule *a, size_t n)
+{
+	size_t cpus = (size_t)cgroup_count_cpus(""),
+	       most = a->builds->n * COUNTING_RUNS;
+
+	most = cpus < most ? cpus : most;
+	return most < n ? most : n;
 }
 
 void
-counts_announce(struct schedule *a)
+counts_announce(const struct schedule *a)
 {
-	static const struct turn first = {.index = 1};
-	size_t n = 0, cases = 0, missing;
+	size_t n, cases = 0, at_once;
+	struct count *v = list_counts(a, &n);
+	char how[64] = " one after the other", buf[NUM_BUF];
 	double cost_s = 0;
-	char buf[NUM_BUF];
 
-	for (size_t i = 0; i < a->ncases; i++) {
-		missing = count_missing(a, i, first);
-		cost_s += (double)missing *
-		    counting_cost(&a->cases[i], a->roles[i].nown);
-		n += missing;
-		cases += missing > 0;
+	for (size_t i = 0; i < n; i++) {
+		cost_s += counting_cost(&a->roles[v[i].cas]);
+		cases += !i || v[i].cas != v[i - 1].cas;
 	}
+	free(v);
+	at_once = choose_number(a, n);
+	if (at_once > 1)
+		snprintf(how, sizeof how, ", %zu at a time", at_once);
 	if (n)
 		err_say("the instructions of %zu case%s are counted first, on "
-			"%zu server%s one after the other: "
-			"about %s of CPU time, more if the commands are slow",
+			"%zu server%s%s: about %s of CPU time, more if the "
+			"commands are slow",
 		    cases, num_plural((double)cases), n, num_plural((double)n),
-		    num_seconds(buf, cost_s));
+		    how, num_seconds(buf, cost_s));
 }
 
-/*
- * Begins the progress of the next count. The time that is left is known once
- * the last case was counted on a server: what a command costs under callgrind
- * is not known before.
- */
+/* --- the process that makes a count ------------------------------------- */
+
 static void
-begin_progress(const struct counted *c, size_t cas, const char *name)
+share_progress(void *arg, const struct engine_progress *e)
 {
-	struct schedule *a = c->runner->schedule;
-	static const struct turn first = {.index = 1};
-	size_t later = 0;
+	double *share = arg;
 
-	for (size_t i = cas + 1; i < a->ncases; i++)
-		later += count_missing(a, i, first);
-	a->progress.most = false;
-	progress_begin(&a->progress, name, 0, 0,
-	    later || c->took_s < 0
-		? -1
-		: c->took_s * (double)count_missing(a, cas, c->turn));
+	if (!e->seeding)
+		*share = e->done;
 }
 
-/* Makes one count of a case, with its progress. Returns as run_once. */
-static int
-make_count(struct counted *c, size_t cas, const char *who)
+/* Waits until the counts before it are written, which may keep logs, too, or
+ * the session ends. */
+static void
+wait_for_turn(const struct count *c, const volatile int *stop)
 {
-	const struct schedule *a = c->runner->schedule;
-	int64_t started = clock_ns();
-	struct str name = {0};
+	struct pollfd p = {.fd = c->its_turn, .events = POLLIN};
+
+	while (!*stop && poll(&p, 1, 200) <= 0)
+		continue;
+}
+
+static void
+report_failure(
+    const struct bench_case *cas, struct server_handle *l, struct measure *m)
+{
+	const char *log = logs_keep(l->logs);
+
+	for (size_t i = 0; i < m->roles.n; i++)
+		result_record_fail(m->recs[i],
+		    m->error.len ? m->error.s : "the run was interrupted");
+	err_say("%s: not counted: %s%s%s%s", cas->id,
+	    json_get_str(m->recs[0], "error"),
+	    log ? "; the log of its server is kept in '" : "", log ? log : "",
+	    log ? "'" : "");
+}
+
+/* Hands the session the run records of all parts, and the profiles of the first
+ * server. Returns 0, or -1 after reporting an error. */
+static int
+hand_over(const struct count *c, struct measure *m)
+{
+	struct json *all = json_object(), *runs = json_array();
+
+	for (size_t i = 0; i < m->roles.n; i++) {
+		if (!json_get(m->recs[i], "status"))
+			json_set_str(m->recs[i], "status", "ok");
+		json_push(runs, json_dup(m->recs[i]));
+	}
+	json_set(all, "runs", runs);
+	if (c->turn.index == 1)
+		json_set(all, "profiles", json_dup(m->profiled));
+	return jsonl_write(c->records, all);
+}
+
+/* Counts have the CPUs that are free, and not those that were chosen for the
+ * server of a measured run. */
+static struct bench_case
+unpin_case(const struct bench_case *c)
+{
+	struct bench_case own = *c;
+
+	if (c->placed) {
+		own.server_cpus = own.client_cpus_each = NULL;
+		own.client_cpus = NULL;
+	}
+	own.unplaced = true;
+	return own;
+}
+
+/* Returns 0; 1 if the case failed; 2 if it was interrupted. */
+static int
+count_case(struct case_runner *r, const struct count *c)
+{
+	struct case_context *x = &r->context;
+	const struct json *build = r->schedule->builds->v[c->turn.build];
+	struct bench_case cas = unpin_case(&r->schedule->cases[c->cas]);
+	struct server_handle l = {.context = x, .build = build, .count = true};
+	struct measure m;
+	char *why;
 	int rc;
 
-	str_visible(&name, a->names ? a->names[cas] : c->cas->id);
-	str_printf(&name, "%s count %zu/%d", who, c->turn.index, COUNTING_RUNS);
-	begin_progress(c, cas, name.s);
-	rc = run_once(c);
-	if (rc >= 0)
-		c->took_s = (double)(clock_ns() - started) / 1e9;
+	snprintf(x->run_name, sizeof x->run_name, "count-%zu", c->turn.index);
+	measure_init(&m, x, &cas, build, c->turn.index, 0);
+	measure_count(&m);
+	rc = handle_start(&l, &cas, &why);
+	rc = rc < 0 ? measure_fail(&m, why) : measure_run(&m, &l);
+	if (handle_end(&l, &why) < 0)
+		rc = measure_fail(&m, why);
+	coproc_close(x->coproc);
+	if (*x->stop)
+		return 2;
+	if (rc < 0) {
+		wait_for_turn(c, x->stop);
+		report_failure(&cas, &l, &m);
+	}
+	handle_free(&l);
+	return hand_over(c, &m) < 0 ? 2 : rc < 0;
+}
+
+/* Runs in the child of a fork. It shows nothing: that is for the session. */
+static _Noreturn void
+make_count(const struct counts *s, const struct count *c, pid_t session)
+{
+	struct case_context *x = &s->runner->context;
+
+	setpgid(0, 0); /* ^C is for the session, which stops this process */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != session || dup2(c->messages, STDERR_FILENO) < 0)
+		_exit(2);
+	err_before(NULL);
+	if (s->is_named[c->turn.build])
+		x->started = NULL;
+	x->hdr = NULL;
+	x->live = NULL;
+	x->show = share_progress;
+	x->progress = &s->shares[c - s->v];
+	_exit(count_case(s->runner, c));
+}
+
+/* --- the session -------------------------------------------------------- */
+
+static int
+begin_count(struct counts *s, struct count *c)
+{
+	const struct schedule *a = s->runner->schedule;
+	pid_t session = getpid();
+	char *who = schedule_format_build(a, &c->turn);
+
+	if (s->verbose)
+		err_say("%s%s count %zu of %d", a->cases[c->cas].id, who,
+		    c->turn.index, COUNTING_RUNS);
+	free(who);
+	c->records = memfd_create("records", MFD_CLOEXEC);
+	c->messages = memfd_create("messages", MFD_CLOEXEC);
+	c->its_turn = eventfd(0, EFD_CLOEXEC);
+	c->pid =
+	    c->records < 0 || c->messages < 0 || c->its_turn < 0 ? -1 : fork();
+	if (c->pid < 0)
+		return err_fail_sys("cannot start a process that counts");
+	if (c->pid == 0)
+		make_count(s, c, session);
+	s->is_named[c->turn.build] = true;
+	s->runner->context.order += a->roles[c->cas].n;
+	s->runner->context.servers++;
+	return 0;
+}
+
+/* Waits for the end of a process. Returns its wait status. */
+static int
+end_process(struct count *c)
+{
+	int status = 0;
+
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	c->pid = 0;
+	return status;
+}
+
+/* Ends what a count uses, and its process. */
+static void
+end_count(struct count *c)
+{
+	if (c->pid > 0) {
+		kill(c->pid, SIGTERM);
+		end_process(c);
+	}
+	close(c->records);
+	close(c->messages);
+	close(c->its_turn);
+}
+
+static void
+draw_progress(const struct counts *s)
+{
+	struct engine_progress e = {.done = (double)s->taken};
+
+	for (size_t i = s->taken; i < s->begun; i++)
+		e.done += s->shares[i];
+	e.done /= (double)s->n;
+	progress_draw(&s->runner->schedule->progress, &e);
+}
+
+/* Shows the progress until the process has ended, or the session is stopped.
+ * Returns 0, or -1 after reporting an error. */
+static int
+watch_count(const struct counts *s, const struct count *c)
+{
+	struct schedule *a = s->runner->schedule;
+	char *who = schedule_format_build(a, &c->turn);
+	uint64_t one = 1;
+	struct pollfd p = {
+	    .events = POLLIN, .fd = (int)syscall(SYS_pidfd_open, c->pid, 0)};
+	struct str name = {0};
+	int rc = 0;
+
+	str_printf(&name, "count %zu/%zu, ", s->taken + 1, s->n);
+	str_visible(&name, a->names ? a->names[c->cas] : a->cases[c->cas].id);
+	str_add(&name, who);
+	a->progress.most = false;
+	progress_begin(&a->progress, name.s, 0, 0, -1);
+	if (p.fd < 0 || write(c->its_turn, &one, sizeof one) != sizeof one)
+		rc = err_fail_sys("cannot watch a process that counts");
+	while (rc == 0 && !*s->runner->context.stop && poll(&p, 1, 200) <= 0)
+		draw_progress(s);
+	if (p.fd >= 0)
+		close(p.fd);
+	a->progress.name = "";
 	str_free(&name);
+	free(who);
+	return rc;
+}
+
+/* Adds what a process has written to a file in memory. */
+static void
+read_memory(struct str *s, int fd)
+{
+	if (lseek(fd, 0, SEEK_SET) < 0 || str_read(s, fd) < 0)
+		err_die("cannot read what a process that counts has written: "
+			"%s",
+		    strerror(errno));
+}
+
+/* Prints what the process has said, but no line that the one before said. */
+static void
+print_messages(struct counts *s, const struct count *c)
+{
+	struct str now = {0}, news = {0};
+	const char *line, *end;
+	size_t n;
+
+	read_memory(&now, c->messages);
+	for (line = now.s; line && line < now.s + now.len; line += n) {
+		n = (size_t)(now.s + now.len - line);
+		end = memchr(line, '\n', n);
+		n = end ? (size_t)(end - line) + 1 : n;
+		if (!s->messages.len ||
+		    !memmem(s->messages.s, s->messages.len, line, n))
+			str_addn(&news, line, n);
+	}
+	statusline_clear();
+	if (news.len && sink_write(STDERR_FILENO, news.s, news.len) < 0)
+		err_note("cannot write to stderr");
+	str_free(&news);
+	str_free(&s->messages);
+	s->messages = now;
+}
+
+/* Prints a message if this server needed another number than the one before. */
+static void
+compare_servers(const struct role *r, double *before, const struct json *rec)
+{
+	double now =
+	    json_num(json_path(rec, "metrics.instructions_per_req"), NAN);
+
+	if (!isnan(*before) && now != *before)
+		err_say("%s: its instructions are not exact: %.4f and "
+			"%.4f per request on two fresh servers; "
+			"vkb-counting(7) says what can be done",
+		    r->name, *before, now);
+	*before = now;
+}
+
+/* Writes the records of a count that the file lacks; those of a part that
+ * failed where the case is demanded. Returns as take_count. */
+static int
+write_records(struct counts *s, const struct count *c, const struct json *all)
+{
+	struct schedule *a = s->runner->schedule;
+	const struct json *runs = json_get(all, "runs");
+	const struct json *profiles = json_get(all, "profiles");
+	bool demanded = a->cases[c->cas].demanded;
+	struct json **v =
+	    mem_array(1 + json_len(runs) + json_len(profiles), sizeof *v);
+	size_t n = 0;
+	int failed = 0;
+
+	if (s->runner->machine)
+		v[n++] = s->runner->machine;
+	for (struct json *j = json_first(runs); j; j = json_next(j)) {
+		if (is_counted(a, json_get(j, "config"), &c->turn))
+			continue; /* by a session before */
+		failed |= json_get(j, "error") != NULL;
+		if (demanded || !json_get(j, "error"))
+			v[n++] = j;
+	}
+	for (struct json *j = json_first(profiles); j; j = json_next(j))
+		v[n++] = j;
+	if (results_write_all(a->results, v, n) < 0)
+		failed = -1;
+	s->runner->machine = NULL; /* written once */
+	free(v);
+	return failed;
+}
+
+/* Compares the parts with those of the server before. Returns whether any was
+ * counted on one of them. */
+static bool
+compare_parts(struct counts *s, const struct count *c, const struct json *all)
+{
+	const struct roles *r = &s->runner->schedule->roles[c->cas];
+	const struct json *j = json_first(json_get(all, "runs"));
+	bool any = false;
+
+	for (size_t i = 0; i < r->nown && j; i++, j = json_next(j)) {
+		compare_servers(&r->v[i], &s->before[i], j);
+		any |= !isnan(s->before[i]);
+	}
+	return any;
+}
+
+/* Forgets the server before, which was of another case or build. */
+static void
+begin_pair(struct counts *s, const struct count *c)
+{
+	size_t n = s->runner->schedule->roles[c->cas].nown;
+
+	free(s->before);
+	s->before = mem_array(n, sizeof *s->before);
+	for (size_t i = 0; i < n; i++)
+		s->before[i] = NAN;
+	s->is_hopeless = false;
+	str_clear(&s->messages);
+}
+
+/* Waits for a count and writes what it has. Returns 0; 1 if the case or a part
+ * of it failed; -1 as counts_run. */
+static int
+take_count(struct counts *s, struct count *c)
+{
+	bool demanded = s->runner->schedule->cases[c->cas].demanded;
+	struct str text = {0};
+	struct json *all;
+	const char *why;
+	int status, rc;
+	char how[80];
+
+	if (s->is_hopeless)
+		return 0;
+	if (watch_count(s, c) < 0 || *s->runner->context.stop)
+		return -1;
+	status = end_process(c);
+	print_messages(s, c);
+	if (*s->runner->context.stop)
+		return -1;
+	if (proc_exit_status(status) > 1)
+		return err_fail("the process that counts %s %s",
+		    s->runner->schedule->cases[c->cas].id,
+		    proc_ended(status, how, sizeof how));
+	read_memory(&text, c->records);
+	all = json_parse(text.s, text.len, &why, NULL);
+	str_free(&text);
+	if (!all)
+		return err_fail("the records of a count: %s", why);
+	rc = write_records(s, c, all);
+	if (!compare_parts(s, c, all) && rc > 0)
+		s->is_hopeless = !demanded;
+	json_free(all);
 	return rc;
 }
 
 static bool
-counted_any(const double *instructions, size_t n)
+is_same_pair(const struct count *a, const struct count *b)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!isnan(instructions[i]))
-			return true;
-	return false;
+	return a->cas == b->cas && a->turn.build == b->turn.build;
 }
 
+/* Begins and takes counts in their order. Returns 0 or -1. */
 static int
-count_case(struct counted *c, size_t cas, bool verbose, size_t *failed)
+make_counts(struct counts *s, size_t at_once, size_t *failed)
 {
-	const struct schedule *a = c->runner->schedule;
-	char *who = schedule_format_build(a, &c->turn);
-	size_t n = a->roles[cas].n;
+	struct count *c;
 	int rc = 0;
 
-	c->cas = &a->cases[cas];
-	c->before = mem_array(n, sizeof *c->before);
-	for (size_t i = 0; i < n; i++)
-		c->before[i] = NAN;
-	for (c->turn.index = 1; c->turn.index <= COUNTING_RUNS && rc >= 0;
-	     c->turn.index++) {
-		if (is_finished(a, cas, &c->turn))
-			continue;
-		if (verbose)
-			err_say("%s%s count %zu of %d", c->cas->id, who,
-			    c->turn.index, COUNTING_RUNS);
-		rc = make_count(c, cas, who);
-		*failed += rc > 0 && c->cas->demanded;
-		if (rc > 0 && !c->cas->demanded && !counted_any(c->before, n))
-			break;
+	for (; s->taken < s->n && rc >= 0; s->taken++) {
+		c = &s->v[s->taken];
+		if (!s->taken || !is_same_pair(c, c - 1))
+			begin_pair(s, c);
+		while (
+		    s->begun < s->n && s->begun < s->taken + at_once && rc >= 0)
+			rc = begin_count(s, &s->v[s->begun++]);
+		if (rc >= 0)
+			rc = take_count(s, c);
+		*failed +=
+		    rc > 0 && s->runner->schedule->cases[c->cas].demanded;
+		end_count(c);
 	}
-	free(c->before);
-	free(who);
+	for (size_t i = s->taken; i < s->begun; i++)
+		end_count(&s->v[i]);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -379,17 +641,22 @@ int
 counts_run(struct case_runner *r, bool verbose, size_t *failed)
 {
 	const struct schedule *a = r->schedule;
-	struct counted c = {.runner = r};
+	struct counts s = {.runner = r, .verbose = verbose};
+	int rc = 0;
 
-	for (size_t i = 0; i < a->ncases; i++) {
-		if (!a->cases[i].counted)
-			continue;
-		c.took_s = -1;
-		for (c.turn.build = 0; c.turn.build < a->builds->n;
-		     c.turn.build++)
-			if (*r->context.stop ||
-			    count_case(&c, i, verbose, failed) < 0)
-				return -1;
-	}
-	return 0;
+	s.v = list_counts(a, &s.n);
+	s.is_named = mem_array(a->builds->n, sizeof *s.is_named);
+	s.shares = mmap(NULL, (s.n + 1) * sizeof *s.shares,
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (s.shares == MAP_FAILED)
+		rc = err_fail_sys("cannot share memory");
+	else if (s.n)
+		rc = make_counts(&s, choose_number(a, s.n), failed);
+	if (s.shares != MAP_FAILED)
+		munmap(s.shares, (s.n + 1) * sizeof *s.shares);
+	free(s.is_named);
+	free(s.before);
+	str_free(&s.messages);
+	free(s.v);
+	return rc;
 }

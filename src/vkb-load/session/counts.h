@@ -1,6 +1,7 @@
 /*
  * Counted runs: each case on each build, twice, each time on a fresh server
- * under callgrind. They come after the measured runs and do not disturb them.
+ * under callgrind, as many at once as there are CPUs. They come before the
+ * measured runs, each in a process of its own.
  */
 #ifndef COUNTS_H
 #define COUNTS_H
@@ -30,9 +31,8 @@ int counts_choose(const struct counts_opts *, struct schedule *, bool running);
 /* Is any case counted? */
 bool counts_any(const struct schedule *);
 
-/* Says how many counts are to be made, and what they cost; nothing if none. The
- * progress then says that they follow. */
-void counts_announce(struct schedule *);
+/* Says how many counts are to be made, and what they cost; nothing if none. */
+void counts_announce(const struct schedule *);
 
 /*
  * Makes the counted runs that are not finished, and says where two servers

@@ -351,7 +351,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		a->progress.reference = 1 / (double)builds->n;
 	if (pinning_choose(a,
 		&(struct pinning_how){.none = o->no_pin || o->no_lock ||
-			placement_is_off() || o->peers,
+			placement_is_off() || o->peers || o->count.only,
 		    .elsewhere = o->serve,
 		    .quiet = o->quiet,
 		    .external = external}) < 0 ||
