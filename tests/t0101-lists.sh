@@ -235,9 +235,7 @@ empty 'each header has a guard'
 
 # cycles FOLDER: prints the modules of a program that use each other in a cycle.
 cycles() {
-  for source in src/"$1"/*.c; do
-    echo "$VKB_BUILD/${source#src/}"
-  done | sed 's/c$/o/' | xargs nm -A | awk '
+  find src/"$1" -name '*.c' | sed "s,^src,$VKB_BUILD," | sed 's/c$/o/' | xargs nm -A | awk '
     {
       at = index($0, ".o:")
       me = substr($0, 1, at - 1)
@@ -252,7 +250,7 @@ cycles() {
       }
     }' | sort -u | { tsort >/dev/null; } 2>&1
 }
-for d in build env flame history parse pgpush profile record report serve trackcommits; do
+for d in build detect env flame gendata history load parse pgpush profile record report serve trackcommits; do
   cycles "vkb-$d"
 done >"$bad"
 empty 'no module of these programs uses one that uses it'

@@ -1,14 +1,72 @@
 #include "changepoint.h"
 #include "energy.h"
-#include "level.h"
 #include "mem.h"
 #include "spike.h"
+#include "stats.h"
 #include "stretch.h"
+#include "tdist.h"
 #include "trend.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A level of a series: points in a row with a mean of their own. */
+
+/* The level of the points from..to-1. */
+static struct level
+level_measure(const double *x, size_t from, size_t to)
+{
+	struct level l = {.from = from, .n = to - from};
+
+	l.m2 = stats_squares(x + from, l.n, &l.mean);
+	return l;
+}
+
+/* Chan, Golub & LeVeque, American Statistician 37 (1983). */
+/*
+ * Two neighbours as one level: Chan, Golub & LeVeque, American Statistician 37
+ * (1983). All but from, n, mean and m2 is that of 'a'.
+ */
+static struct level
+level_merge(const struct level *a, const struct level *b)
+{
+	double n = (double)(a->n + b->n), d = b->mean - a->mean;
+	struct level l = *a;
+
+	l.n += b->n;
+	l.mean += d * (double)b->n / n;
+	l.m2 += b->m2 + d * d * (double)a->n * (double)b->n / n;
+	return l;
+}
+
+/* Returns p of Student's t test. Otava uses variances of populations. */
+/*
+ * Returns p of Student's t test that both have the same mean; 1 if they have
+ * too few points. Apache Otava uses the variances of populations.
+ */
+static double
+level_p(const struct level *a, const struct level *b, bool otava)
+{
+	double m = (double)a->n, n = (double)b->n, df = m + n - 2;
+	double ss =
+	    otava ? a->m2 * (m - 1) / m + b->m2 * (n - 1) / n : a->m2 + b->m2;
+	double d = fabs(b->mean - a->mean), se;
+
+	if (df < 1)
+		return 1;
+	se = sqrt(ss / df * (1 / m + 1 / n));
+	return se > 0 ? 2 * tdist_sf(d / se, df) : d == 0;
+}
+
+/* Returns how large the step is, as spike_size() defines it. */
+static double
+level_size(const struct level *a, const struct level *b)
+{
+	return spike_size(a->mean, b->mean);
+}
 
 #define CHANCE .01 /* highest p of a change in permutations */
 #define REACH 100  /* points of each side that are tested */

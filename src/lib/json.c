@@ -472,3 +472,24 @@ json_shift(struct json *arr)
 	return from_cjson(
 	    cJSON_DetachItemViaPointer(to_cjson(arr), to_cjson(arr)->child));
 }
+
+struct json *
+json_change_texts(const struct json *j,
+    char *(*fn)(const char *text, const void *arg), const void *arg)
+{
+	struct json *out;
+	char *text;
+
+	if (j && json_type(j) == JSON_ARRAY) {
+		out = json_array();
+		for (j = json_first(j); j; j = json_next(j))
+			json_push(out, json_change_texts(j, fn, arg));
+		return out;
+	}
+	if (!json_str(j))
+		return json_dup(j);
+	text = fn(json_str(j), arg);
+	out = json_string(text);
+	free(text);
+	return out;
+}

@@ -38,6 +38,13 @@ bool json_equal(const struct json *, const struct json *);
 unsigned long long json_hash(const struct json *);
 struct json *json_dup(const struct json *);
 
+/*
+ * Returns a copy of a text, or of a list of them, each changed by 'fn', whose
+ * result is freed. Other values are copied; NULL gives NULL.
+ */
+struct json *json_change_texts(const struct json *,
+    char *(*fn)(const char *text, const void *arg), const void *arg);
+
 enum json_type json_type(const struct json *);
 const char *json_type_name(enum json_type); /* "object", ... */
 

@@ -30,4 +30,11 @@ struct json *parts_add(struct parts *, struct json *part);
  */
 struct json *parts_next_incomplete(struct parts *);
 
+struct joined {
+	struct json *const *v; /* the records of all parts */
+	size_t n;
+	double
+	    seconds; /* time until a given number of requests was made; or 0 */
+};
+
 #endif

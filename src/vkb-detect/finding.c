@@ -1,23 +1,787 @@
 #include "finding.h"
+#include "branch.h"
 #include "casename.h"
 #include "changepoint.h"
 #include "counted.h"
-#include "deciding.h"
-#include "grouping.h"
-#include "joining.h"
-#include "judge/model.h"
 #include "json.h"
+#include "judge/model.h"
+#include "judge/sheet.h"
+#include "machines.h"
 #include "mem.h"
 #include "reading.h"
+#include "sessions.h"
 #include "setup.h"
-#include "slow.h"
-#include "steps.h"
+#include "spike.h"
+#include "str.h"
+#include "trend.h"
 #include "weighing.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void finding_drop(struct finding *f);
+
+/*
+ * The changes of a metric without noise, in a history.
+ */
+
+/* The smallest and the largest value of a point. */
+struct span {
+	double least, most;
+};
+
+static struct span
+find_span(const struct branch_values *s, size_t at)
+{
+	struct span of = {INFINITY, -INFINITY};
+
+	for (size_t k = s->first[at]; k < s->first[at + 1]; k++) {
+		of.least = fmin(of.least, s->all[k]);
+		of.most = fmax(of.most, s->all[k]);
+	}
+	return of;
+}
+
+/* Are all values of one point beyond the margin of all of the other? */
+static bool
+is_beyond(struct span low, struct span high, double margin)
+{
+	return low.most < high.least &&
+	    !(low.most >= high.least * (1 - margin));
+}
+
+/*
+ * Finds all changes beyond the margin of n points. The runs of a commit may
+ * differ: such a point shows a change if all of its values do; if they differ
+ * by more than the margin, it shows nothing else. Returns the number of
+ * changes; the caller frees *found.
+ */
+static size_t
+steps_find(const struct branch_values *s, size_t n, double margin,
+    struct changepoint **found)
+{
+	struct changepoint *c = mem_array(n + 1, sizeof *c);
+	struct span before = {0, 0}, now;
+	size_t k = 0, last = n, level = 0;
+	const double *v = s->v;
+
+	for (size_t i = 0; i < n; i++) {
+		if (isnan(v[i]))
+			continue;
+		now = find_span(s, i);
+		if (last < n &&
+		    (is_beyond(now, before, margin) ||
+			is_beyond(before, now, margin))) {
+			c[k++] = (struct changepoint){.at = i,
+			    .from = level,
+			    .lo = last + 1,
+			    .hi = i,
+			    .p = NAN};
+			level = i;
+		} else if (last < n &&
+		    now.most - now.least > before.most - before.least &&
+		    !(now.least >= now.most * (1 - margin)))
+			continue;
+		last = i;
+		before = now;
+	}
+	for (size_t i = 0; i < k; i++) {
+		c[i].to = i + 1 < k ? c[i + 1].at : n;
+		for (size_t j = c[i].from; j < c[i].to; j++)
+			c[i].n[j >= c[i].at] += !isnan(v[j]);
+	}
+	*found = c;
+	return k;
+}
+
+/*
+ * Slow changes: a level of a series that rises or falls along a slope.
+ */
+
+static void
+describe_slope(struct finding *f, const struct trend *t)
+{
+	double all = t->end - t->begin, ends[2];
+
+	f->facts = verdict_start(&t->begin, 1, &t->end, 1);
+	f->pace = NAN;
+	f->method = "slope";
+	f->kind = FINDING_TREND;
+	f->way =
+	    (enum finding_kind)verdict_direction(f->metric.better, all > 0);
+	if (!(t->begin > 0) || !(t->end > 0))
+		return;
+	ends[0] = 1 + t->lo / t->begin;
+	ends[1] = 1 + t->hi / t->begin;
+	f->facts.ratio = t->end / t->begin;
+	f->facts.lo95 = fmax(0, ends[0]);
+	f->facts.hi95 = ends[1];
+	f->pace = (f->facts.ratio - 1) / (double)(f->n[1] - 1);
+}
+
+/*
+ * Looks for a slope beyond the margin of the finding in the level v[from..to-1]
+ * without the spikes among the n changes, by trend.h. Sets the place of the
+ * finding, the points before the slope and on it, its facts (the fitted values
+ * at its ends, as medians), its evidence, and what it changes for each commit.
+ */
+static bool
+slow_find(struct finding *f, const double *v, size_t from, size_t to,
+    const struct changepoint *c, size_t n)
+{
+	double *x = mem_array(to - from + 1, sizeof *x);
+	size_t *at = mem_array(to - from + 1, sizeof *at);
+	size_t k = weighing_collect(v, from, to, c, n, x, at);
+	struct trend t;
+	bool found =
+	    trend_find(x, k, &t) && spike_size(t.begin, t.end) > f->margin;
+
+	if (found) {
+		f->at = f->lo = at[t.first];
+		f->hi = at[t.last];
+		f->n[0] = t.first;
+		f->n[1] = t.last - t.first + 1;
+		describe_slope(f, &t);
+		weighing_slope(f, &t);
+	}
+	free(x);
+	free(at);
+	return found;
+}
+
+/*
+ * Groups the changes that several series show, and gives groups and changes
+ * their keys.
+ */
+
+#define MARKS 8 /* one point of so many is a mark */
+
+/* For qsort of pointers to findings: by kind, direction, and end of the range.
+ */
+static int
+grouping_compare_ends(const void *a, const void *b)
+{
+	const struct finding *x = *(const struct finding *const *)a;
+	const struct finding *y = *(const struct finding *const *)b;
+	int c = (x->kind > y->kind) - (x->kind < y->kind);
+
+	c = c ? c : (int)finding_direction(x) - (int)finding_direction(y);
+	c = c ? c : (x->hi > y->hi) - (x->hi < y->hi);
+	c = c ? c : (x->lo > y->lo) - (x->lo < y->lo);
+	return c ? c : (x > y) - (x < y);
+}
+
+/* Returns the point where most changes are, the first of equally many. */
+static size_t
+find_common_place(struct finding *const *v, size_t n)
+{
+	size_t best = v[0]->at, most = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = 0;
+
+		for (size_t j = 0; j < n; j++)
+			k += v[j]->at == v[i]->at;
+		if (k > most || (k == most && v[i]->at < best)) {
+			best = v[i]->at;
+			most = k;
+		}
+	}
+	return best;
+}
+
+static int
+compare_groups(const void *a, const void *b)
+{
+	const struct finding_group *x = a, *y = b;
+	int c = y->counts - x->counts;
+
+	c = c ? c : (x->kind == FINDING_SPIKE) - (y->kind == FINDING_SPIKE);
+	c = c ? c : (x->at < y->at) - (x->at > y->at);
+	c = c ? c : (int)x->kind - (int)y->kind;
+	return c ? c : (int)x->way - (int)y->way;
+}
+
+static void
+add_point_name(struct str *s, const struct point *p)
+{
+	if (p->commit)
+		str_add(s, p->commit);
+	else
+		json_canonical(s, p->subject);
+}
+
+static unsigned long long
+hash_point(const struct point *p)
+{
+	struct str s = {0};
+	unsigned long long h;
+
+	add_point_name(&s, p);
+	h = str_hash(STR_HASH, s.s, s.len);
+	str_free(&s);
+	return h;
+}
+
+static void
+set_group_keys(struct findings *all, const struct branch *b, bool latest)
+{
+	struct finding_group *g = all->groups, *other;
+
+	for (size_t i = 0; i < all->ngroups; i++) {
+		g[i].mark = g[i].at;
+		while (!latest && g[i].mark > 0 &&
+		    hash_point(&b->points[g[i].mark]) % MARKS != 0)
+			g[i].mark--;
+	}
+	for (size_t i = 0; i < all->ngroups; i++) {
+		struct str s = {0};
+		size_t before = 0;
+
+		for (other = g; other < g + all->ngroups; other++)
+			before += other->kind == g[i].kind &&
+			    other->way == g[i].way &&
+			    other->mark == g[i].mark && other->at < g[i].at;
+		str_printf(&s, "%s\n%s%zu\n", finding_name_kind(g[i].kind),
+		    g[i].kind == FINDING_TREND ? finding_name_kind(g[i].way)
+					       : "",
+		    before);
+		if (g[i].mark > 0 || latest)
+			str_printf(
+			    &s, "%llx", hash_point(&b->points[g[i].mark]));
+		snprintf(g[i].key, sizeof g[i].key, "%016llx",
+		    str_hash(STR_HASH, s.s, s.len));
+		str_free(&s);
+	}
+}
+
+/*
+ * Groups changes of one kind with overlapping ranges: each group takes all
+ * changes whose range contains the earliest end of a range, so that they have a
+ * common point.
+ */
+static void
+group_findings(struct findings *all)
+{
+	struct finding **v = mem_array(all->n + 1, sizeof(struct finding *));
+	size_t *now = mem_array(all->n + 1, sizeof *now);
+
+	for (size_t i = 0; i < all->n; i++)
+		v[i] = &all->v[i];
+	if (all->n)
+		qsort(
+		    v, all->n, sizeof(struct finding *), grouping_compare_ends);
+	all->groups = mem_array(all->n + 1, sizeof *all->groups);
+	for (size_t i = 0, k; i < all->n; i += k) {
+		struct finding_group *g = &all->groups[all->ngroups];
+
+		*g = (struct finding_group){.kind = v[i]->kind,
+		    .way = finding_direction(v[i]),
+		    .hi = v[i]->hi,
+		    .lo = v[i]->lo};
+		for (k = 0; i + k < all->n && v[i + k]->kind == g->kind &&
+		     finding_direction(v[i + k]) == g->way &&
+		     v[i + k]->lo <= g->hi;
+		     k++) {
+			g->counts |= finding_is_counted(v[i + k]);
+			if (v[i + k]->lo > g->lo)
+				g->lo = v[i + k]->lo;
+			v[i + k]->group = all->ngroups;
+		}
+		g->n = k;
+		g->at = find_common_place(v + i, k);
+		g->at = g->at < g->lo ? g->lo : g->at;
+		g->at = g->at > g->hi ? g->hi : g->at;
+		all->ngroups++;
+	}
+	for (size_t i = 0; i < all->ngroups; i++)
+		all->groups[i].was = i;
+	if (all->ngroups)
+		qsort(all->groups, all->ngroups, sizeof *all->groups,
+		    compare_groups);
+	for (size_t i = 0; i < all->ngroups; i++)
+		now[all->groups[i].was] = i;
+	for (size_t i = 0; i < all->n; i++)
+		all->v[i].group = now[all->v[i].group];
+	free(now);
+	free(v);
+}
+
+/* Does the finding, at the place of the other and of the same case, outweigh
+ * it? */
+static bool
+is_outweighing(const struct finding *f, const struct finding *other)
+{
+	return f->series->kase == other->series->kase && f->gate &&
+	    (f->kind == FINDING_IMPROVEMENT ||
+		f->kind == FINDING_LIKELY_IMPROVEMENT) &&
+	    verdict_outweighs(f->metric.name, &f->facts,
+		metric_primary(f->series->config), other->metric.name,
+		&other->facts) &&
+	    f->lo <= other->hi && other->lo <= f->hi;
+}
+
+/* More allocations or system calls are not a regression of a case that takes
+ * less. */
+static void
+outweigh_findings(struct findings *all, bool latest)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+		bool less = false;
+
+		if (f->kind != FINDING_REGRESSION)
+			continue;
+		for (size_t k = 0; k < all->n; k++)
+			less |= is_outweighing(&all->v[k], f);
+		if (!less)
+			continue;
+		f->kind = FINDING_DIFFERENT;
+		all->verdicts[VERDICT_REGRESSION] -= latest && f->gate;
+		all->verdicts[VERDICT_DIFFERENT] += latest && f->gate;
+	}
+}
+
+/* Makes the groups of all findings; 'latest' as in struct finding_group. */
+static void
+grouping_make(struct findings *all, const struct branch *b, bool latest)
+{
+	outweigh_findings(all, latest);
+	group_findings(all);
+	set_group_keys(all, b, latest);
+}
+
+char *
+finding_make_key(const struct finding *f, const struct branch *b)
+{
+	struct str s = {0};
+	char *key;
+
+	str_add(&s, f->metric.name);
+	str_addc(&s, '\n');
+	json_canonical(&s, f->series->config);
+	str_addc(&s, '\n');
+	add_point_name(&s, &b->points[f->at]);
+	if (f->kind == FINDING_TREND)
+		str_add(&s, "\ntrend");
+	if (f->twin)
+		str_printf(&s, "\n%s",
+		    machines_name(b->reading->machines, f->series->machine));
+	key = mem_printf("%016llx", str_hash(STR_HASH, s.s, s.len));
+	str_free(&s);
+	return key;
+}
+
+/*
+ * Joins what several machines show of one change.
+ *
+ * Each machine has series of its own, and its noise is independent of that of
+ * the others, so that the evidence of machines that show the same change adds
+ * up.
+ */
+
+/* The series of one case and metric: v[first..last-1] of the branch. */
+struct bundle {
+	const struct branch *b;
+	const struct finding_rules *r;
+	size_t first, last;
+	struct branch_values *values; /* by series; NULL: not read yet */
+	int rc;
+};
+
+static bool
+is_same_metric(const struct series *a, const struct series *b)
+{
+	return a->kase == b->kase && a->column == b->column;
+}
+
+static struct bundle
+find_bundle(const struct branch *b, const struct series *s,
+    const struct finding_rules *r)
+{
+	struct bundle u = {.b = b, .r = r, .first = (size_t)(s - b->series)};
+
+	while (u.first > 0 && is_same_metric(s, &b->series[u.first - 1]))
+		u.first--;
+	u.last = u.first;
+	while (u.last < b->nseries && is_same_metric(s, &b->series[u.last]))
+		u.last++;
+	return u;
+}
+
+static void
+read_bundle(struct bundle *u)
+{
+	if (u->values)
+		return;
+	u->values = mem_array(u->last - u->first, sizeof *u->values);
+	for (size_t i = u->first; i < u->last; i++)
+		if (branch_read_values(
+			u->b, &u->b->series[i], &u->values[i - u->first]) < 0)
+			u->rc = -1;
+}
+
+static void
+free_bundle(struct bundle *u)
+{
+	for (size_t i = 0; u->values && i < u->last - u->first; i++)
+		branch_free_values(&u->values[i]);
+	free(u->values);
+}
+
+/* Has the series enough points on both sides of the finding to show it? */
+static bool
+could_show(const struct bundle *u, const struct branch_values *v,
+    const struct finding *f)
+{
+	size_t before = 0, after = 0;
+	size_t least =
+	    u->r->latest || strcmp(f->method, "exact") == 0 ? 1 : SPIKE_POINTS;
+
+	for (size_t i = 0; i < u->b->npoints && v->v; i++) {
+		before += i < f->lo && !isnan(v->v[i]);
+		after += i >= f->hi && !isnan(v->v[i]);
+	}
+	return before >= least && after >= least;
+}
+
+static bool
+has_part(const struct finding *f, size_t machine)
+{
+	for (size_t i = 0; i < f->nparts; i++)
+		if (f->parts[i].machine == machine)
+			return true;
+	return false;
+}
+
+static void
+find_machines_without(struct finding *f, struct bundle *u)
+{
+	read_bundle(u);
+	f->without = mem_array(u->last - u->first, sizeof *f->without);
+	for (size_t i = u->first; i < u->last; i++) {
+		size_t machine = u->b->series[i].machine;
+
+		if (!has_part(f, machine) &&
+		    could_show(u, &u->values[i - u->first], f))
+			f->without[f->nwithout++] = machine;
+	}
+}
+
+static struct finding_part
+make_part(const struct finding *f)
+{
+	return (struct finding_part){.machine = f->series->machine,
+	    .n = {f->n[0], f->n[1]},
+	    .median = {f->facts.median[0], f->facts.median[1]},
+	    .ratio = f->facts.ratio,
+	    .lo95 = f->facts.lo95,
+	    .hi95 = f->facts.hi95};
+}
+
+/* Is 'a' the one to show, rather than 'b'? */
+static bool
+is_better(const struct finding *a, const struct finding *b)
+{
+	bool counts = finding_is_counted(a);
+
+	if (counts != finding_is_counted(b))
+		return counts;
+	return a->evidence > b->evidence; /* not if one is NAN */
+}
+
+/* Makes one finding of n, which it takes, of different machines. */
+static struct finding
+join_findings(struct finding *const *v, size_t n, struct bundle *u)
+{
+	size_t best = 0;
+	struct finding f;
+
+	for (size_t i = 1; i < n; i++)
+		if (is_better(v[i], v[best]))
+			best = i;
+	f = *v[best];
+	f.parts = mem_array(n, sizeof *f.parts);
+	f.parts[f.nparts++] = make_part(&f);
+	for (size_t i = 0; i < n; i++) {
+		if (i == best)
+			continue;
+		f.parts[f.nparts++] = make_part(v[i]);
+		finding_drop(v[i]);
+		if (f.kind == FINDING_TREND)
+			continue;
+		f.lo = v[i]->lo > f.lo ? v[i]->lo : f.lo;
+		f.hi = v[i]->hi < f.hi ? v[i]->hi : f.hi;
+		f.fresh &= v[i]->fresh;
+	}
+	f.at = f.at < f.lo ? f.lo : f.at > f.hi ? f.hi : f.at;
+	find_machines_without(&f, u);
+	return f;
+}
+
+/* Returns how many of the findings v[0..n-1], ordered by their end, are of one
+ * change: none of the same machine. */
+static size_t
+count_joined(struct finding *const *v, size_t n)
+{
+	size_t k = 1;
+
+	for (; k < n && v[k]->kind == v[0]->kind &&
+	     finding_direction(v[k]) == finding_direction(v[0]) &&
+	     v[k]->lo <= v[0]->hi;
+	     k++)
+		for (size_t i = 0; i < k; i++)
+			if (v[i]->series == v[k]->series)
+				return k;
+	return k;
+}
+
+/* Joins the n findings of a bundle to 'out'. Returns their new number. */
+static size_t
+join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
+{
+	size_t kept = 0;
+
+	qsort(v, n, sizeof *v, grouping_compare_ends);
+	for (size_t i = 0, k; i < n; i += k) {
+		k = count_joined(v + i, n - i);
+		out[kept] = join_findings(v + i, k, u);
+		for (size_t j = 0; j < kept; j++)
+			out[kept].twin |= out[j].at == out[kept].at &&
+			    (out[j].kind == FINDING_TREND) ==
+				(out[kept].kind == FINDING_TREND);
+		kept++;
+	}
+	return kept;
+}
+
+/* Sets v[0..] to the findings of the case and metric of all->v[i]. Returns
+ * their number. */
+static size_t
+collect_bundle(struct findings *all, size_t i, struct finding **v)
+{
+	size_t n = 0;
+
+	for (; i + n < all->n &&
+	     is_same_metric(all->v[i].series, all->v[i + n].series);
+	     n++)
+		v[n] = &all->v[i + n];
+	return n;
+}
+
+/* Sets which findings are of one change: of one case, metric, kind and
+ * direction, with overlapping ranges. */
+static void
+joining_match(struct findings *all)
+{
+	struct finding **v = mem_array(all->n + 1, sizeof(struct finding *));
+
+	for (size_t i = 0, n; i < all->n; i += n) {
+		n = collect_bundle(all, i, v);
+		qsort(v, n, sizeof *v, grouping_compare_ends);
+		for (size_t j = 0, k; j < n; j += k) {
+			k = count_joined(v + j, n - j);
+			for (size_t l = j; l < j + k; l++)
+				v[l]->joint = (size_t)(v[j] - all->v);
+		}
+	}
+	free(v);
+}
+
+/*
+ * Makes one finding of those of each change. The one that counts, or has the
+ * most evidence, stands for all, with the range that they share. Sets its
+ * parts, and the machines without the change: those with enough points on both
+ * sides, or one with --latest. Returns -1, after reporting it, if some could
+ * not be read. Does nothing if the history is of one machine.
+ */
+static int
+joining_make(
+    struct findings *all, const struct branch *b, const struct finding_rules *r)
+{
+	struct finding **v, *out;
+	size_t kept = 0;
+	int rc = 0;
+
+	if (b->machines < 2)
+		return 0;
+	v = mem_array(all->n + 1, sizeof(struct finding *));
+	out = mem_array(all->n + 1, sizeof *out);
+	for (size_t i = 0, n; i < all->n; i += n) {
+		struct bundle u = find_bundle(b, all->v[i].series, r);
+
+		n = collect_bundle(all, i, v);
+		kept += join_bundle(v, n, &u, out + kept);
+		rc |= u.rc;
+		free_bundle(&u);
+	}
+	free(v);
+	free(all->v);
+	all->v = out;
+	all->n = kept;
+	all->cap = kept;
+	return rc;
+}
+
+/*
+ * Judges what was found: which of it a report claims (judge/claim.h).
+ *
+ * The prior odds of a change are shared by the series that are judged, so that
+ * many series give no more false alarms than one. With the evidence of a
+ * finding they give the probability of its change. At most one report in 20
+ * without a change claims one: tests/bench/reports.
+ */
+
+/*
+ * The prior odds that a commit changes one of all series. They are larger than
+ * the share of such commits: only places that the search and the permutations
+ * found are weighed, which chance makes rarely.
+ */
+#define CHANGED .2
+
+/* Removes the changes of a history that are not claimed. 'series': how many
+ * were judged, of gates [1] and of other metrics [0]. */
+static void
+deciding_claim(struct findings *all, const size_t series[2])
+{
+	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
+	double *evidence = mem_array(all->n + 1, sizeof *evidence);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		evidence[all->v[i].joint] += all->v[i].evidence;
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+		double odds = log(CHANGED / fmax(1, (double)series[f->gate])) +
+		    evidence[f->joint];
+
+		f->probability = 1 / (1 + exp(-odds));
+		claims[i].p = f->probability;
+		claims[i].beyond = f->joint == i && !isnan(odds);
+		claims[i].shown = !f->gate;
+	}
+	claim_choose(claims, all->n, false);
+	for (size_t i = 0; i < all->n; i++)
+		if (isnan(all->v[i].evidence) ||
+		    claims[all->v[i].joint].word == CLAIM_CHANGE)
+			all->v[kept++] = all->v[i];
+		else
+			finding_drop(&all->v[i]);
+	all->n = kept;
+	free(evidence);
+	free(claims);
+}
+
+static bool
+is_measured(const struct finding *f)
+{
+	return f->runs && !f->facts.assumed;
+}
+
+static bool
+is_same_sheet(const struct finding *a, const struct finding *b)
+{
+	return strcmp(a->metric.name, b->metric.name) == 0 &&
+	    a->series->machine == b->series->machine;
+}
+
+static void
+fill_row(struct sheet *s, size_t row, const struct finding *f)
+{
+	for (size_t i = 0; i < f->n[0] + f->n[1]; i++)
+		/* The sides are not compared run by run. */
+		sheet_add(s, row, i >= f->n[0], f->runs[i], f->sessions[i],
+		    (double)i);
+}
+
+/* Judges the n findings of one metric and machine. */
+static void
+judge_sheet(struct finding *const *v, size_t n, bool virtual)
+{
+	struct model_prior prior = sessions_assume(&v[0]->metric, virtual);
+	struct sheet *s = sheet_new(n, strcmp(v[0]->metric.unit, "ms") == 0);
+	struct model_metric m;
+	struct model_row *rows;
+
+	for (size_t i = 0; i < n; i++)
+		fill_row(s, i, v[i]);
+	rows = sheet_rows(s);
+	model_judge(rows, n, &prior, &m);
+	for (size_t i = 0; i < n; i++) {
+		struct finding *f = v[i];
+
+		verdict_take(&f->facts, &rows[i]);
+		f->method = f->facts.method;
+		f->probability = f->facts.p;
+	}
+	sheet_free(s);
+}
+
+static void
+judge_sheets(struct findings *all, bool virtual)
+{
+	struct finding **v = mem_array(all->n + 1, sizeof *v);
+	bool *done = mem_array(all->n + 1, sizeof *done);
+
+	for (size_t i = 0; i < all->n; i++) {
+		size_t n = 0;
+
+		for (size_t k = i; k < all->n; k++)
+			if (!done[k] && is_measured(&all->v[k]) &&
+			    is_same_sheet(&all->v[i], &all->v[k])) {
+				v[n++] = &all->v[k];
+				done[k] = true;
+			}
+		if (n)
+			judge_sheet(v, n, virtual);
+	}
+	free(done);
+	free(v);
+}
+
+/*
+ * Judges the findings about the newest point by the model of vkb-compare, sets
+ * their kinds by the verdicts and removes those that are not a change.
+ * 'virtual': the runs are of a virtual machine.
+ */
+static void
+deciding_judge(struct findings *all, bool virtual)
+{
+	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
+	size_t kept = 0;
+
+	judge_sheets(all, virtual);
+	for (size_t i = 0; i < all->n; i++) {
+		claims[i] =
+		    verdict_make_claim(&all->v[i].facts, all->v[i].margin);
+		claims[i].shown = !all->v[i].gate;
+	}
+	claim_choose(claims, all->n, false);
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+		enum verdict v = verdict_decide(
+		    &f->facts, f->metric.better, f->margin, claims[i].word);
+
+		if (f->setup && v <= VERDICT_LIKELY_DIFFERENT)
+			v = v < VERDICT_LIKELY_REGRESSION
+			    ? VERDICT_DIFFERENT
+			    : VERDICT_LIKELY_DIFFERENT;
+		all->verdicts[v] += f->gate;
+		all->enough += v != VERDICT_INSUFFICIENT;
+		if (v > VERDICT_LIKELY_DIFFERENT) {
+			finding_drop(f);
+			continue;
+		}
+		f->kind = (enum finding_kind)v;
+		all->v[kept++] = *f;
+	}
+	all->n = kept;
+	free(claims);
+}
 
 #define NEAR 100 /* points on each side that are compared */
 
@@ -445,7 +1209,7 @@ finding_find_all(
 	return rc;
 }
 
-void
+static void
 finding_drop(struct finding *f)
 {
 	free(f->name);

@@ -128,7 +128,6 @@ struct findings {
 int finding_find_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
-void finding_drop(struct finding *); /* frees what one finding owns */
 
 /* Regression, improvement or different; of a spike its kind. */
 enum finding_kind finding_direction(const struct finding *);

@@ -3,7 +3,7 @@
 #include "natural.h"
 #include "rng.h"
 #include "tokens.h"
-#include "transform.h"
+#include "recipe.h"
 #include "vocabulary.h"
 
 #include <math.h>

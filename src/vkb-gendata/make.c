@@ -13,7 +13,6 @@
 #include "str.h"
 #include "tempfile.h"
 #include "terms.h"
-#include "transform.h"
 #include "vectors.h"
 #include "vocabulary.h"
 #include "wikipedia.h"

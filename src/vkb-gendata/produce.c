@@ -9,7 +9,6 @@
 #include "pyrandom.h"
 #include "recipe.h"
 #include "str.h"
-#include "transform.h"
 #include "vectors.h"
 
 #include <pthread.h>

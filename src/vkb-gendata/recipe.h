@@ -75,12 +75,66 @@ void recipe_free(struct recipes *);
  */
 int recipe_check_sources(const struct recipes *);
 
-/* Adds a field, and takes its name; borrowed until the next call. */
-struct recipe_field *recipe_add_field(struct recipe_file *, char *name);
-
 /* Returns the recipe of that file name, or NULL. */
 const struct recipe_file *recipe_find(const struct recipes *, const char *name);
 
 /* Returns the number of the first vector field, or f->n if there is none. */
 size_t recipe_find_vector(const struct recipe_file *);
+struct configwalk;
+
+enum transform_kind {
+	TRANSFORM_WIKIPEDIA,
+	TRANSFORM_INJECT,
+	TRANSFORM_REPEAT,
+	TRANSFORM_PREFIX_GEN,
+	TRANSFORM_PROXIMITY,
+	TRANSFORM_PHRASE_LABEL,
+	TRANSFORM_EXPANSION,
+	TRANSFORM_FUZZY,
+	TRANSFORM_NUMERIC,
+	TRANSFORM_TAGS,
+	TRANSFORM_REPEATED,
+	TRANSFORM_CYCLIC,
+	TRANSFORM_UNIQUE,
+	TRANSFORM_UUID,
+	TRANSFORM_PROGRESSIVE,
+	TRANSFORM_RANDOM_SET,
+	TRANSFORM_STEMMABLE,
+	TRANSFORM_VECTOR,
+	TRANSFORM_NAMED, /* number of those above; only queries use the rest */
+	TRANSFORM_TERM = TRANSFORM_NAMED, /* phraseQ_termI, I is 'first' */
+	TRANSFORM_LABEL,                  /* phraseQ */
+	TRANSFORM_EXPANDED,               /* term001 */
+	TRANSFORM_SPELT,                  /* the correct fuzzy word */
+	TRANSFORM_IN_TURN,                /* entries of 'list' in turn */
+	TRANSFORM_WORD                    /* word of the vocabulary */
+};
+
+/* Parameters of all kinds; the table says which ones a kind uses. */
+struct transform {
+	enum transform_kind kind;
+	long long count;   /* tokens, copies, variants */
+	long long each;    /* rows of one phrase or variant; cycle, leaves */
+	long long terms;   /* terms of a phrase */
+	long long combos;  /* of a phrase; only whether it is 1 matters */
+	long long min_len; /* letters of a word */
+	long long max_len;
+	long long edits;
+	long long offset;
+	long long dims;
+	double share; /* fraction of the rows */
+	double lo, hi;
+	const char *text; /* borrowed from the recipe */
+	char **list;
+	size_t nlist, list_cap;
+	int decimals;        /* decimals of a number */
+	long long least;     /* least number, in units of the last decimal */
+	uint64_t steps;      /* how many numbers there are from 'least' on */
+	bool single_tag;     /* never two */
+	unsigned long first; /* number of the term, or rank of the first word */
+};
+
+/* Adds a text to the list, and takes it. */
+void transform_add_text(struct transform *, char *);
+
 #endif

@@ -2,7 +2,7 @@
 #include "csvrows.h"
 #include "err.h"
 #include "mem.h"
-#include "transform.h"
+#include "recipe.h"
 
 #include <ctype.h>
 #include <stdio.h>

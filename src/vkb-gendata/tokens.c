@@ -4,7 +4,7 @@
 #include "pyrandom.h"
 #include "rng.h"
 #include "str.h"
-#include "transform.h"
+#include "recipe.h"
 #include "vocabulary.h"
 
 #include <stdbool.h>

@@ -1,20 +1,329 @@
 #include "wikipedia.h"
 #include "checksum.h"
-#include "download.h"
 #include "err.h"
 #include "folder.h"
 #include "hash.h"
 #include "mem.h"
+#include "meter.h"
+#include "num.h"
+#include "sink.h"
 #include "str.h"
 
 #include <ctype.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+/*
+ * Downloads files with libcurl: http, https and file URLs. If a transfer breaks
+ * off, PATH.part keeps the bytes that arrived, and the next transfer resumes
+ * there unless the server's file has changed or the URL is a file's.
+ */
+
+#define CONNECT_S 30L
+#define STALL_S 60L      /* seconds without a byte that end a transfer */
+#define RETRIES 8        /* transfers that break off after some progress */
+#define SPARE (64 << 20) /* bytes of the disk that stay free */
+#define TEXT_MOST (1 << 20)
+
+struct part {
+	const char *url;
+	char *path;    /* PATH.part */
+	char *id_path; /* PATH.part.id: holds 'id' for the next run */
+	CURL *curl;
+	int fd;          /* -1 until the first byte arrives */
+	long long have;  /* bytes in the part */
+	long long start; /* bytes in the part when this transfer began */
+	struct str id;   /* the server's ETag or Last-Modified */
+	struct meter *meter;
+	bool reported; /* an error was reported */
+};
+
+static bool
+download_is_url(const char *s)
+{
+	return str_starts(s, "http://") || str_starts(s, "https://") ||
+	    str_starts(s, "file://");
+}
+
+static int
+fail_part(struct part *p)
+{
+	p->reported = true;
+	return err_fail_sys("cannot write '%s'", p->path);
+}
+
+/* Reports an error and returns -1 if the disk lacks space for 'more' bytes. */
+static int
+check_disk_space(struct part *p, long long more)
+{
+	char *copy = mem_str(p->path), want[NUM_BUF], has[NUM_BUF];
+	struct statvfs v;
+	double left;
+
+	if (statvfs(dirname(copy), &v) < 0) {
+		free(copy);
+		p->reported = true;
+		return err_fail_sys(
+		    "cannot read the free disk space for '%s'", p->path);
+	}
+	free(copy);
+	left = (double)v.f_bavail * (double)v.f_frsize - SPARE;
+	if ((double)more <= left)
+		return 0;
+	p->reported = true;
+	return err_fail(
+	    "'%s' needs %sB, but the disk of '%s' has only %sB free", p->url,
+	    num_human(want, (double)more), p->path,
+	    num_human(has, left > 0 ? left : 0));
+}
+
+/* Stores the file's id, by which the next transfer resumes safely. */
+static void
+write_part_id(const struct part *p)
+{
+	FILE *f = fopen(p->id_path, "we");
+
+	if (!f)
+		return; /* the next transfer starts over */
+	fwrite(p->id.s ? p->id.s : "", 1, p->id.len, f);
+	fclose(f);
+}
+
+/* Opens the part when the first bytes arrive: now the size is known. */
+static int
+begin_part(struct part *p)
+{
+	curl_off_t more = -1;
+	long status = 0;
+
+	curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(p->curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &more);
+	if (status == 200) /* the whole file, even if a range was requested */
+		p->have = 0;
+	if (more > 0 && check_disk_space(p, more) < 0)
+		return -1;
+	p->fd = open(p->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (p->fd < 0 || ftruncate(p->fd, p->have) < 0 ||
+	    lseek(p->fd, 0, SEEK_END) < 0)
+		return fail_part(p);
+	write_part_id(p);
+	p->start = p->have;
+	meter_begin(p->meter, p->url, more > 0 ? (double)(p->have + more) : 0);
+	return 0;
+}
+
+static size_t
+on_data(char *data, size_t size, size_t n, void *arg)
+{
+	struct part *p = arg;
+
+	if (p->fd < 0 && begin_part(p) < 0)
+		return 0;
+	if (sink_write(p->fd, data, size * n) < 0) {
+		fail_part(p);
+		return 0;
+	}
+	p->have += (long long)(size * n);
+	meter_draw(p->meter, (double)p->have, (double)(p->have - p->start));
+	return size * n;
+}
+
+/* Keeps a strong ETag, or else the Last-Modified date, as the id. */
+static size_t
+on_header(char *data, size_t size, size_t n, void *arg)
+{
+	struct part *p = arg;
+	bool tag = n > 5 && strncasecmp(data, "ETag:", 5) == 0;
+	bool date = n > 14 && strncasecmp(data, "Last-Modified:", 14) == 0;
+	size_t from = tag ? 5 : 14, end = n;
+
+	if (n > 5 && strncasecmp(data, "HTTP/", 5) == 0)
+		str_clear(&p->id); /* it belongs to a redirect */
+	if ((tag || (date && !p->id.len))) {
+		while (end > from && strchr("\r\n ", data[end - 1]))
+			end--;
+		while (from < end && data[from] == ' ')
+			from++;
+		str_clear(&p->id);
+		if (!(tag && end - from > 2 && data[from] == 'W'))
+			str_addn(&p->id, data + from, end - from);
+	}
+	return size * n;
+}
+
+static CURL *
+open_curl(const char *url)
+{
+	CURL *c = curl_easy_init();
+
+	if (!c)
+		err_die("cannot initialize libcurl");
+	curl_easy_setopt(c, CURLOPT_URL, url);
+	curl_easy_setopt(c, CURLOPT_USERAGENT, "vkb-gendata/" VKB_VERSION);
+	curl_easy_setopt(c, CURLOPT_FAILONERROR, 1L);
+	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 1L);
+	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, STALL_S);
+#if CURL_AT_LEAST_VERSION(7, 85, 0)
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https,file");
+	curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+	curl_easy_setopt(c, CURLOPT_PROTOCOLS,
+	    (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS | CURLPROTO_FILE));
+	curl_easy_setopt(c, CURLOPT_REDIR_PROTOCOLS,
+	    (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+	return c;
+}
+
+/* Returns the If-Range header for resuming, NULL if the id is unknown. */
+static struct curl_slist *
+make_if_range(const struct part *p)
+{
+	char id[512], *line;
+	FILE *f = fopen(p->id_path, "re");
+	size_t n = f ? fread(id, 1, sizeof id - 1, f) : 0;
+	struct curl_slist *list;
+
+	if (f)
+		fclose(f);
+	id[n] = '\0';
+	if (!n || strpbrk(id, "\r\n"))
+		return NULL;
+	line = mem_printf("If-Range: %s", id);
+	list = curl_slist_append(NULL, line);
+	free(line);
+	return list;
+}
+
+/* Returns 0, 1 if it broke off after some progress, or -1 (error reported). */
+static int
+transfer_part(struct part *p)
+{
+	char why[CURL_ERROR_SIZE] = "", range[32];
+	struct curl_slist *list = NULL;
+	bool web = !str_starts(p->url, "file://");
+	struct stat st;
+	CURLcode code;
+	long status = 0;
+
+	p->have = stat(p->path, &st) == 0 ? st.st_size : 0;
+	p->fd = -1;
+	p->curl = open_curl(p->url);
+	/* A part of a file, or one without an id, may be of another dump. */
+	if (p->have && (!web || !(list = make_if_range(p))))
+		p->have = 0;
+	curl_easy_setopt(p->curl, CURLOPT_ERRORBUFFER, why);
+	curl_easy_setopt(p->curl, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(p->curl, CURLOPT_WRITEDATA, p);
+	curl_easy_setopt(p->curl, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(p->curl, CURLOPT_HEADERDATA, p);
+	curl_easy_setopt(p->curl, CURLOPT_HTTPHEADER, list);
+	snprintf(range, sizeof range, "%lld-", p->have);
+	if (p->have) /* on_data accepts an answer with the whole file too */
+		curl_easy_setopt(p->curl, CURLOPT_RANGE, range);
+	code = curl_easy_perform(p->curl);
+	curl_easy_getinfo(p->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_cleanup(p->curl);
+	curl_slist_free_all(list);
+	if (p->fd >= 0 && fsync(p->fd) < 0 && code == CURLE_OK)
+		fail_part(p);
+	if (p->fd >= 0)
+		close(p->fd);
+	if (p->reported)
+		return -1;
+	if (code == CURLE_OK)
+		return p->have ? 0 : err_fail("'%s' is empty", p->url);
+	if (p->have && status == 416) /* the part was already complete */
+		return 0;
+	if (p->fd >= 0 && p->have > p->start)
+		return 1;
+	return err_fail("cannot fetch '%s': %s", p->url,
+	    *why ? why : curl_easy_strerror(code));
+}
+
+/*
+ * Writes PATH.part; the caller checks it and calls download_end. Returns 0, or
+ * -1 (error reported), also if the disk is full.
+ */
+static int
+download_part(const char *url, const char *path, struct meter *meter)
+{
+	struct part p = {.url = url, .meter = meter};
+	int rc = 1;
+
+	p.path = mem_printf("%s.part", path);
+	p.id_path = mem_printf("%s.part.id", path);
+	for (int i = 0; i < RETRIES && rc > 0; i++)
+		rc = transfer_part(&p);
+	if (rc > 0)
+		rc =
+		    err_fail("the download of '%s' broke off %d times; run the "
+			     "command again to continue it",
+			url, RETRIES);
+	free(p.path);
+	free(p.id_path);
+	str_free(&p.id);
+	return rc;
+}
+
+/* Renames PATH.part to PATH if it is to be kept, or removes it. Returns 0, or
+ * -1 (error reported). */
+static int
+download_end(const char *path, bool keep)
+{
+	char *part = mem_printf("%s.part", path);
+	char *id = mem_printf("%s.part.id", path);
+	int rc = 0;
+
+	if (keep && rename(part, path) < 0)
+		rc = err_fail_sys("cannot write '%s'", path);
+	else
+		unlink(id);
+	if (!keep)
+		unlink(part);
+	free(part);
+	free(id);
+	return rc;
+}
+
+static size_t
+on_text(char *data, size_t size, size_t n, void *arg)
+{
+	struct str *s = arg;
+
+	if (s->len + size * n > TEXT_MOST)
+		return 0;
+	str_addn(s, data, size * n);
+	return size * n;
+}
+
+/* Appends a text of at most 1 MiB. Returns 0, or -1 without a message. */
+static int
+download_text(const char *url, struct str *s)
+{
+	CURL *c = open_curl(url);
+	CURLcode code;
+
+	curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_text);
+	curl_easy_setopt(c, CURLOPT_WRITEDATA, s);
+	code = curl_easy_perform(c);
+	curl_easy_cleanup(c);
+	return code == CURLE_OK ? 0 : -1;
+}
 
 #define FIRST (1 << 20) /* bytes that identify a dump */
 

@@ -5,7 +5,6 @@
 #include "vkb-gendata/encode.h"
 #include "vkb-gendata/pyrandom.h"
 #include "vkb-gendata/recipe.h"
-#include "vkb-gendata/transform.h"
 #include "vkb-gendata/vocabulary.h"
 
 #include <stdint.h>

@@ -30,8 +30,7 @@ is_json(struct json *got, const char *want, const char *what)
 static void
 servers(void)
 {
-	struct plan_want want = {0};
-	struct plan p = {.want = &want, .file = "c.json"};
+	char *why;
 	struct json *cfg = parse(
 	    "{" CPUS "," CLUSTER ",\"port\":7000,\"cluster_ports\":[7100,7101],"
 	    "\"bind_ip\":\"127.0.0.2\",\"aslr\":false,"
@@ -39,14 +38,14 @@ servers(void)
 	struct json *set = parse("{\"hz\":3}");
 	struct plan_axes x = {.cfg = cfg};
 
-	is_json(axes_make_server(&p, &x),
+	is_json(axes_make_server(&x, &why),
 	    "{\"host\":\"127.0.0.2\",\"port\":7000,\"unixsocket\":true,"
 	    "\"cpus\":[\"0-1\"],\"aslr\":false}",
 	    "one server has the port and the first CPUs");
 	x.cluster = x.tls = true;
 	x.io_threads = 4;
 	x.set = set;
-	is_json(axes_make_server(&p, &x),
+	is_json(axes_make_server(&x, &why),
 	    "{\"host\":\"127.0.0.2\",\"port\":7100,\"unixsocket\":true,"
 	    "\"tls\":true,\"primaries\":2,\"replicas\":1,\"io_threads\":4,"
 	    "\"config_set\":{\"hz\":3},"
@@ -55,27 +54,28 @@ servers(void)
 	json_free(cfg);
 	cfg = parse("{" CLUSTER ",\"aslr\":true,\"server_cpu_range\":\"5\"}");
 	x = (struct plan_axes){.cfg = cfg, .cluster = true};
-	is_json(axes_make_server(&p, &x),
+	is_json(axes_make_server(&x, &why),
 	    "{\"primaries\":2,\"replicas\":1,\"cpus\":[\"5\",\"5\",\"5\","
 	    "\"5\"]}",
 	    "one range of CPUs is for every node, and aslr is the default");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":2,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
-	is_json(axes_make_server(&p, &x),
+	is_json(axes_make_server(&x, &why),
 	    "{\"primaries\":2,\"cpus\":[\"1\",\"2\"]}",
 	    "each node of a cluster has the range in its place");
 	x.cluster = false;
-	is_json(axes_make_server(&p, &x), "{}",
+	is_json(axes_make_server(&x, &why), "{}",
 	    "ranges of a cluster do not apply to one server");
-	tap_ok(p.problems == 0, "valid ranges of CPUs are not a problem");
+	tap_ok(!why, "valid ranges of CPUs are not a problem");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":3,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
 	x.cluster = true;
-	is_json(axes_make_server(&p, &x), "{\"primaries\":3}",
+	is_json(axes_make_server(&x, &why), "{\"primaries\":3}",
 	    "two ranges are not enough for three nodes");
-	tap_ok(p.problems == 1, "too few ranges are reported as a problem");
+	tap_ok(why != NULL, "too few ranges are a problem");
+	free(why);
 	json_free(cfg);
 	json_free(set);
 }
@@ -86,6 +86,7 @@ clients(void)
 	struct json *cfg = parse(
 	    "{" CPUS "," CLUSTER ",\"seed\":7,\"timeout\":8,\"max_lost\":9}");
 	struct plan_axes x = {.cfg = cfg};
+	char *why;
 
 	is_json(axes_make_client(&x),
 	    "{\"cpus\":\"2-4\",\"seed\":7,\"timeout_s\":8,\"max_lost\":9}",
@@ -112,7 +113,7 @@ clients(void)
 	    "without cpu_allocation the client has client_cpu_range");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"cpu_allocation\":{\"x\":1}}");
-	is_json(axes_make_server(NULL, &x), "{\"cpus\":[\"0-0\"]}",
+	is_json(axes_make_server(&x, &why), "{\"cpus\":[\"0-0\"]}",
 	    "by default cpu_allocation gives a server one core");
 	is_json(axes_make_client(&x), "{\"cpus\":\"1-1\"}",
 	    "by default cpu_allocation gives the client one core");

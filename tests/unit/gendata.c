@@ -4,7 +4,7 @@
 #include "vkb-gendata/natural.h"
 #include "vkb-gendata/pyrandom.h"
 #include "vkb-gendata/tokens.h"
-#include "vkb-gendata/transform.h"
+#include "vkb-gendata/recipe.h"
 #include "vkb-gendata/vectors.h"
 #include "vkb-gendata/vocabulary.h"
 #include "mem.h"

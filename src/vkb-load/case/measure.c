@@ -1,4 +1,5 @@
 #include "measure.h"
+#include "client.h"
 #include "clock.h"
 #include "context.h"
 #include "coproc.h"
@@ -6,35 +7,510 @@
 #include "engines.h"
 #include "err.h"
 #include "extserver.h"
-#include "footprint.h"
-#include "resultrecord.h"
+#include "fdlimit.h"
+#include "handle.h"
+#include "hdrfile.h"
 #include "json.h"
 #include "jsonpublic.h"
-#include "handle.h"
-#include "idle.h"
-#include "hdrfile.h"
+#include "keyspace.h"
 #include "live.h"
 #include "mem.h"
 #include "metric.h"
 #include "num.h"
 #include "peers.h"
-#include "populate.h"
 #include "probe.h"
 #include "profiles.h"
-#include "provenance.h"
-#include "replicas.h"
-#include "room.h"
 #include "record.h"
-#include "setup.h"
+#include "replicas.h"
+#include "resultrecord.h"
+#include "room.h"
 #include "sizes.h"
+#include "str.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"
+#include "vkb-load/engine/control.h"
+#include "vkb-load/engine/engine.h"
+#include "vkb-load/engine/hint.h"
+#include "vkb-load/engine/words.h"
 #include "vkb-load/engine/written.h"
 #include "vkb-load/meter/watch.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Fills the servers before a case is measured or counted. */
+
+#define CONNECTIONS 50
+#define BATCH 16
+
+static void
+check_result(const char *with, struct engine_result *r, int *rc)
+{
+	if (*rc == 0 && r->refused)
+		*rc = err_fail("the server cannot be filled by '%s': %llu of "
+			       "%llu requests were refused: %s",
+		    with, (unsigned long long)r->refused,
+		    (unsigned long long)r->requests, r->refusal);
+	engine_result_free(r);
+}
+
+/*
+ * Runs 'with', a test or a command, once for each number of the key space; does
+ * nothing if it is NULL. 'like' is the stream that will be measured. Sets
+ * *known to the values that a verified load wrote, or NULL; freed with
+ * written_free. Returns 0, or -1 after reporting an error, or -1 silently when
+ * *stop is set.
+ */
+static int
+populate(const struct target *t, const char *with,
+    const struct engine_work *like, const volatile int *stop,
+    engine_progress_fn *progress, void *arg, struct written **known)
+{
+	struct engine_work w = *like;
+	struct engine_result result = {0};
+	char *name;
+	int rc;
+
+	if (!with)
+		return 0;
+	name = str_upper(with);
+	w.command = command_known(name) ? name : with;
+	w.text = command_known(name) ? NULL : with;
+	w.nmix = 0;
+	w.data = NULL;
+	w.requests = w.keyspacelen > 0 ? w.keyspacelen : 1;
+	w.sequential = true;
+	w.clients = w.requests < CONNECTIONS ? (int)w.requests : CONNECTIONS;
+	if (w.in_turn)
+		w.clients = 1;
+	w.pipeline = BATCH;
+	w.duration_s = w.warmup_s = w.rate = 0;
+	w.ttl_low = w.ttl_high = 0;
+	w.ramp = (struct ratespec){0};
+	w.conns = (struct engine_conns){0};
+	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);
+	*known = result.written;
+	result.written = NULL;
+	check_result(with, &result, &rc);
+	free(name);
+	return rc;
+}
+
+/* Sends commands once, before or after a case is measured. */
+
+#define HOPS 16
+
+/*
+ * Returns the node that the answer "MOVED SLOT HOST:PORT" of node 'from' names,
+ * or SIZE_MAX. Its host may have another name there than in the configuration.
+ */
+static size_t
+find_moved_node(const struct target *t, size_t from, const struct reply *r)
+{
+	const char *text = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
+	size_t found = SIZE_MAX, same_port = 0;
+	struct hint h;
+
+	if (!text || !str_starts(text, "MOVED ") ||
+	    !hint_read_moved(&h, text, t->nodes[from].host))
+		return SIZE_MAX;
+	for (size_t i = 0; i < t->e.nnodes; i++) {
+		if (t->nodes[i].port != h.port)
+			continue;
+		if (strcmp(t->nodes[i].host, h.host) == 0)
+			return i;
+		found = i;
+		same_port++;
+	}
+	return same_port == 1 ? found : SIZE_MAX;
+}
+
+/* Frees the answer. Returns 0, or -1 after reporting that it is an error. */
+static int
+check_answer(struct reply *r, const char *what, const char *text)
+{
+	const char *error = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
+	int rc = 0;
+
+	if (error)
+		rc = err_fail("%s '%s': %s", what, text, error);
+	reply_free(r);
+	return rc;
+}
+
+static int
+send_command(
+    const struct target *t, const char *text, char **words, const char *what)
+{
+	struct client *c;
+	struct reply *r;
+	size_t node = 0, next;
+
+	for (int hop = 0;; hop++) {
+		c = target_client(t, node);
+		if (!c)
+			return -1;
+		r = client_call(
+		    c, control_ms(&t->e, 0), (const char *const *)words);
+		if (!r)
+			err_say("%s '%s': %s", what, text, client_error(c));
+		client_close(c);
+		if (!r)
+			return -1;
+		next = find_moved_node(t, node, r);
+		if (next == SIZE_MAX || hop == HOPS)
+			return check_answer(r, what, text);
+		node = next;
+		reply_free(r);
+	}
+}
+
+/*
+ * Sends each command of the list to the node that has its key. Returns 0, or -1
+ * after reporting an error reply or a timeout. 'what' begins the message:
+ * "setup command".
+ */
+static int
+setup_run(const struct target *t, const struct json *list, const char *what)
+{
+	const char *why;
+	char **words, *text;
+	size_t n;
+	int rc = 0;
+
+	for (const struct json *v = json_first(list); v && rc == 0;
+	     v = json_next(v)) {
+		text = words_expand_prefix(json_str(v), t->e.prefix);
+		words = words_split(text, &n, &why);
+		if (!words)
+			rc = err_fail("%s '%s': %s", what, text, why);
+		else if (n)
+			rc = send_command(t, text, words, what);
+		words_free(words);
+		free(text);
+	}
+	return rc;
+}
+
+/*
+ * Idle connections: a case may ask for so many (idle_clients), which are open
+ * while its load runs and send nothing.
+ */
+
+struct idle {
+	const struct target *target;
+	struct client **v; /* owned */
+	size_t n;          /* opened */
+};
+
+/* Returns NULL if a connection answers a PING, else what is wrong; borrowed
+ * from the connection or *reply, which the caller frees. */
+static const char *
+ping_server(const struct target *t, struct client *c, struct reply **reply)
+{
+	*reply = CLIENT_CALL(c, control_ms(&t->e, 0), "PING");
+	if (!*reply)
+		return client_error(c);
+	if (reply_type(*reply) == REPLY_ERROR &&
+	    str_starts(reply_text(*reply), "ERR max number of clients"))
+		return reply_text(*reply);
+	return NULL;
+}
+
+/* Opens the next connection of n. Returns 0, or -1 after reporting an error. */
+static int
+open_next(struct idle *x, size_t n)
+{
+	const struct target *t = x->target;
+	size_t node = x->n % t->e.nnodes;
+	struct client *c = target_client(t, node);
+	struct reply *r = NULL;
+	const char *wrong;
+	int rc = 0;
+
+	if (!c)
+		return err_fail(
+		    "idle connection %zu of %zu: %s", x->n + 1, n, err_last());
+	x->v[x->n++] = c;
+	wrong = ping_server(t, c, &r);
+	if (wrong)
+		rc = err_fail("idle connection %zu of %zu: the server at %s:%d "
+			      "answers '%s': 'maxclients' of the server must "
+			      "be above all connections together",
+		    x->n, n, t->nodes[node].host, t->nodes[node].port, wrong);
+	reply_free(r);
+	return rc;
+}
+
+static void
+close_all(struct idle *x)
+{
+	for (size_t i = 0; i < x->n; i++)
+		client_close(x->v[i]);
+	free(x->v);
+	free(x);
+}
+
+/*
+ * Opens the idle connections of the case, if it has some, to the primaries in
+ * turn, and lets each answer a PING. Returns 0; or -1 after reporting an error,
+ * or silently if the run is to stop.
+ */
+static int
+idle_begin(struct measure *m, const struct target *t)
+{
+	size_t n = (size_t)m->cas->load.idle_clients;
+	struct idle *x;
+	int rc = 0;
+
+	if (!n || m->counted)
+		return 0;
+	if (fdlimit_raise(n, "idle connections") < 0)
+		return -1;
+	x = m->idle = mem_new(sizeof *x);
+	x->target = t;
+	x->v = mem_array(n, sizeof(struct client *));
+	while (x->n < n && rc == 0)
+		rc = m->context->halt ? -1 : open_next(x, n);
+	return rc;
+}
+
+/* Returns 0, or -1 after reporting how many do not answer. */
+static int
+check_all(struct idle *x)
+{
+	char *first = NULL;
+	const char *wrong;
+	struct reply *r;
+	size_t lost = 0;
+	bool hangs = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n && !hangs; i++) {
+		errno = 0;
+		wrong = ping_server(x->target, x->v[i], &r);
+		hangs = wrong && errno == ETIMEDOUT;
+		if (wrong && !first)
+			first = mem_str(wrong);
+		lost += hangs ? x->n - i : wrong != NULL;
+		reply_free(r);
+	}
+	if (lost)
+		rc = err_fail("%zu of %zu idle connections were closed during "
+			      "the run: %s; see 'timeout' and "
+			      "'maxmemory-clients' of the server",
+		    lost, x->n, first);
+	free(first);
+	return rc;
+}
+
+/*
+ * Closes them. If the run went well so far, as 'rc' says, fails it if some of
+ * them did not stay open and answer, and else sets the metric idle_clients.
+ * Returns 0 or -1.
+ */
+static int
+idle_end(struct measure *m, int rc)
+{
+	struct idle *x = m->idle;
+
+	if (!x)
+		return rc;
+	if (rc == 0 && check_all(x) < 0)
+		rc = measure_fail(m, NULL);
+	for (size_t i = 0; rc == 0 && i < m->roles.nown; i++)
+		json_set_num(json_get(m->recs[i], "metrics"), "idle_clients",
+		    (double)x->n);
+	close_all(x);
+	m->idle = NULL;
+	return rc;
+}
+
+/*
+ * The memory of a counted server: what a key takes, and what a client does.
+ * Each is a slope, so that what the server takes anyhow is in neither.
+ */
+
+enum {
+	FEW = 16, /* idle clients at the first reading */
+	MANY = 48 /* and at the second */
+};
+
+/* Everything that the server does once, as for the first use of a command, is
+ * done: what FLUSHALL frees is the keys and their tables. */
+static int
+measure_keys(const struct target *t, struct json *metrics)
+{
+	struct target_memory full, empty;
+
+	if (target_read_memory(t, &full) < 0)
+		return -1;
+	if (!(full.keys >= TARGET_MANY_KEYS))
+		return 0;
+	if (keyspace_empty(t) < 0) {
+		err_say("bytes_per_key is not counted, as the keys cannot be "
+			"deleted");
+		return 0;
+	}
+	if (target_read_memory(t, &empty) < 0)
+		return -1;
+	json_set_num(
+	    metrics, "bytes_per_key", (full.used - empty.used) / full.keys);
+	return 0;
+}
+
+/* Opens connections until there are 'to' of them. Each has sent a request and
+ * has its reply. Returns false after reporting an error. */
+static bool
+open_clients(const struct target *t, struct client **v, size_t *n, size_t to)
+{
+	struct reply *r;
+	bool ok = true;
+
+	while (*n < to && ok) {
+		v[*n] = target_client(t, 0);
+		if (!v[*n])
+			return false;
+		r = CONTROL_ASK(v[(*n)++], control_ms(&t->e, 0), "PING");
+		ok = r != NULL;
+		reply_free(r);
+	}
+	return ok;
+}
+
+static int
+measure_clients(const struct target *t, struct json *metrics)
+{
+	struct client *v[MANY];
+	struct target_memory few, many;
+	bool ok = fdlimit_raise(MANY, "idle connections") == 0;
+	size_t n = 0;
+	int rc = 0;
+
+	ok = ok && open_clients(t, v, &n, FEW);
+	if (ok)
+		rc = target_read_memory(t, &few);
+	ok = ok && rc == 0 && open_clients(t, v, &n, MANY);
+	if (ok)
+		rc = target_read_memory(t, &many);
+	if (ok && rc == 0)
+		json_set_num(metrics, "bytes_per_client",
+		    (many.used - few.used) / (MANY - FEW));
+	else if (rc == 0)
+		err_say(
+		    "bytes_per_client is not counted, as the server does not "
+		    "take %d more connections",
+		    MANY);
+	while (n > 0)
+		client_close(v[--n]);
+	return rc;
+}
+
+/*
+ * Adds bytes_per_key, if there are 1,000 keys, and bytes_per_client to the
+ * metrics. Deletes all keys. A figure that the server refuses is reported and
+ * absent. Returns 0, or -1 after reporting that the server does not answer.
+ */
+static int
+footprint_measure(const struct target *t, struct json *metrics)
+{
+	return measure_keys(t, metrics) < 0 ? -1 : measure_clients(t, metrics);
+}
+
+/* What the records of a run say of its machine, its CPUs and its server. */
+
+/*
+ * Joins at most n texts of a list, or of the members 'each' of its objects,
+ * with blanks, as the member of an object.
+ */
+static void
+set_joined(struct json *env, const char *key, const struct json *list,
+    const char *each, size_t n)
+{
+	struct str s = {0};
+	const char *text;
+
+	for (const struct json *j = json_first(list); j && n--;
+	     j = json_next(j)) {
+		text = each ? json_get_str(j, each) : json_str(j);
+		if (text)
+			str_printf(&s, "%s%s", s.len ? " " : "", text);
+	}
+	json_set_str(env, key, s.s);
+	str_free(&s);
+}
+
+/* Sets the 'env' of a record of the run. */
+static void
+provenance_set_env(const struct measure *m, struct json *rec)
+{
+	struct json *env = json_dup(m->context->env);
+	const struct json *each = m->cas->client_cpus_each;
+	size_t n = m->roles.nworks;
+
+	if (n > 1 && json_len(each))
+		set_joined(env, "client_cpus", each, NULL, n);
+	else
+		json_set_str(env, "client_cpus", m->cas->client_cpus);
+	if (!m->context->external) {
+		set_joined(
+		    env, "server_cpus", m->cas->server_cpus, NULL, SIZE_MAX);
+		if (m->cas->no_aslr)
+			json_set_str(env, "aslr", "disabled");
+		if (m->context->serve) {
+			json_set_bool(env, "remote", true);
+			json_set_str(
+			    env, "server_host", m->context->serve->host);
+		}
+	} else if (!extserver_local(m->context->external))
+		json_set_bool(env, "remote", true);
+	json_set(rec, "env", env);
+}
+
+/*
+ * Sets the hash of the first module. A build's module belongs to the subject; a
+ * module that a case names does not, since cases of one session may have
+ * different ones.
+ */
+static void
+set_module(struct measure *m, const struct json *server, struct json *rec)
+{
+	const char *path = json_get_str(m->build, "module");
+	const char *section = path ? "subject" : "env";
+	const struct json *first = json_first(json_get(server, "modules"));
+
+	json_set_str(json_get(rec, section), "module_sha256",
+	    json_get_str(first, "sha256"));
+	json_set_str(json_get(rec, "run"), "module_path", path);
+}
+
+/* Adds what the record of a server says of its programs to all records of the
+ * run. */
+static void
+provenance_set_subject(struct measure *m, const struct json *server)
+{
+	const char *sha = json_str(json_path(server, "binary.sha256"));
+	const char *path = json_str(json_path(server, "binary.path"));
+	struct json *s;
+
+	for (size_t i = 0; i < m->roles.n; i++) {
+		s = json_get(m->recs[i], "subject");
+		json_set_str(
+		    s, "server_version", json_get_str(server, "version"));
+		json_set_str(s, "binary_sha256", sha);
+		json_set_str(s, "script_sha256",
+		    json_str(json_path(server, "binary.script_sha256")));
+		json_set_str(json_get(m->recs[i], "run"), "server_path", path);
+		set_module(m, server, m->recs[i]);
+		if (m->context->serve) /* which may have chosen the CPUs */
+			set_joined(json_get(m->recs[i], "env"), "server_cpus",
+			    json_get(server, "nodes"), "cpus", SIZE_MAX);
+	}
+}
 
 int
 measure_fail(struct measure *m, char *why)

@@ -1,18 +1,224 @@
 #include "peers.h"
-#include "board.h"
+#include "client.h"
 #include "clock.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
-#include "peerstate.h"
 #include "serverclock.h"
 #include "str.h"
+#include "target.h"
+#include "vkb-load/engine/control.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/*
+ * A board on a server, by which programs know each other's states: each is
+ * subscribed to one channel, whose name is its state, and lists the channels of
+ * all. No message is sent and no key written, and the state of a program that
+ * ends is gone.
+ */
+
+struct board;
+static void board_close(struct board *b);
+
+#define CHANNEL "vkb:part:" /* and the state as JSON */
+
+struct board {
+	const struct target *target;
+	struct client *own, *look; /* subscribed; for commands, or NULL */
+	char *channel;             /* of our state, or NULL */
+	int ms;                    /* of each command */
+};
+
+/*
+ * Connects to the first node of the target, which must outlive the board.
+ * Returns NULL after reporting an error.
+ */
+static struct board *
+board_open(const struct target *t)
+{
+	struct board *b = mem_new(sizeof *b);
+
+	b->target = t;
+	b->ms = control_ms(&t->e, 0);
+	b->own = target_client(t, 0);
+	b->look = b->own ? target_client(t, 0) : NULL;
+	if (b->look)
+		return b;
+	board_close(b);
+	return NULL;
+}
+
+static void
+board_close(struct board *b)
+{
+	if (!b)
+		return;
+	client_close(b->own);
+	client_close(b->look);
+	free(b->channel);
+	free(b);
+}
+
+static int
+call_own(struct board *b, const char *command, const char *channel)
+{
+	struct reply *r = CLIENT_CALL(b->own, b->ms, command, channel);
+	int rc = 0;
+
+	if (!r)
+		rc = err_fail("cannot tell the other parts what this one "
+			      "does: %s",
+		    client_error(b->own));
+	else if (reply_type(r) == REPLY_ERROR)
+		rc = err_fail("the parts of a load meet by %s of channels "
+			      "'" CHANNEL "*': %s",
+		    command, reply_text(r));
+	reply_free(r);
+	return rc;
+}
+
+/* Subscribes first and unsubscribes then, so that there is always a state. */
+/* Replaces the state of this program. Returns 0, or -1 after reporting. */
+static int
+board_publish(struct board *b, const struct json *state)
+{
+	char *text = json_print(state), *was = b->channel;
+	int rc = 0;
+
+	b->channel = mem_printf(CHANNEL "%s", text);
+	if (!was || strcmp(was, b->channel) != 0)
+		rc = call_own(b, "SUBSCRIBE", b->channel);
+	if (rc == 0 && was && strcmp(was, b->channel) != 0)
+		rc = call_own(b, "UNSUBSCRIBE", was);
+	free(text);
+	free(was);
+	return rc;
+}
+
+static struct reply *
+list_channels(struct board *b)
+{
+	return CLIENT_CALL(b->look, b->ms, "PUBSUB", "CHANNELS", CHANNEL "*");
+}
+
+/* Connects once more if the connection is lost. Returns 0, or -1. */
+static int
+look_again(struct board *b)
+{
+	client_close(b->look);
+	b->look = target_client(b->target, 0);
+	return b->look ? 0 : -1;
+}
+
+/*
+ * Calls 'fn', which takes it, with each state, until it returns -1: then, or
+ * after reporting an error, returns -1, else 0. While a state is replaced there
+ * may be two of a program. A connection that was lost is made anew once.
+ */
+static int
+board_read(struct board *b, int (*fn)(void *arg, struct json *state), void *arg)
+{
+	struct reply *r = b->look ? list_channels(b) : NULL;
+	const char *text;
+	struct json *state;
+	int rc = 0;
+
+	if (!r && look_again(b) < 0)
+		return -1;
+	if (!r)
+		r = list_channels(b);
+	if (!r || reply_type(r) != REPLY_ARRAY) {
+		text = r ? reply_text(r) : client_error(b->look);
+		err_say("cannot see what the other parts do: %s",
+		    text ? text : "bad reply to PUBSUB");
+		reply_free(r);
+		return -1;
+	}
+	for (size_t i = 0; i < reply_len(r) && rc == 0; i++) {
+		text = reply_text(reply_at(r, i));
+		state = text && str_starts(text, CHANNEL)
+		    ? json_parse(text + strlen(CHANNEL),
+			  strlen(text + strlen(CHANNEL)), NULL, NULL)
+		    : NULL;
+		if (state)
+			rc = fn(arg, state);
+	}
+	reply_free(r);
+	return rc;
+}
+
+/* The state of a part of a load, which the parts publish; see peers.h.
+ */
+
+#ifndef VKB_VERSION
+#define VKB_VERSION "0"
+#endif
+
+/* Makes the first state of a part. Caller frees with json_free. */
+static struct json *
+peerstate_new(const struct peers_opts *o)
+{
+	struct json *s = json_object();
+	unsigned long long token = 0;
+	char text[32], host[256] = "";
+
+	if (getrandom(&token, sizeof token, 0) != sizeof token)
+		err_die("cannot get random numbers");
+	gethostname(host, sizeof host - 1);
+	json_set_num(s, "i", o->part);
+	json_set_num(s, "n", o->parts);
+	snprintf(text, sizeof text, "%016llx", token);
+	json_set_str(s, "token", text);
+	json_set_str(s, "version", VKB_VERSION);
+	snprintf(text, sizeof text, "%016llx", o->plan);
+	json_set_str(s, "plan", text);
+	json_set_str(s, "host", host);
+	json_set_str(s, "session", o->session);
+	json_set_num(s, "seed", (double)o->seed);
+	json_set_str(s, "prefix", o->prefix);
+	return s;
+}
+
+/*
+ * Returns why the state of a part does not fit together with ours, or NULL.
+ * Caller frees with free().
+ */
+static char *
+peerstate_explain(const struct json *ours, const struct json *its)
+{
+	double i = json_get_num(its, "i", 0), n = json_get_num(its, "n", 0);
+	const char *version = json_get_str(its, "version");
+	char name[64];
+
+	snprintf(name, sizeof name, "part %g of %g", i, n);
+	if (n != json_get_num(ours, "n", 0))
+		return mem_printf("a load of %g parts is being made on this "
+				  "server, not one of %g",
+		    n, json_get_num(ours, "n", 0));
+	if (!json_get_str(its, "token") || i > n)
+		return mem_printf("%s is not a part of this load", name);
+	if (i == json_get_num(ours, "i", 0) &&
+	    !json_equal(json_get(its, "token"), json_get(ours, "token")))
+		return mem_printf("there are two of %s: give each part another "
+				  "'--client', and make one load at a time",
+		    name);
+	if (!json_equal(json_get(its, "version"), json_get(ours, "version")))
+		return mem_printf("%s is vkb-load %s, and this is " VKB_VERSION,
+		    name, version ? version : "of another version");
+	if (!json_equal(json_get(its, "plan"), json_get(ours, "plan")))
+		return mem_printf("%s has other cases or options: give all "
+				  "parts the same, but for '--client' and "
+				  "'--output'",
+		    name);
+	return NULL;
+}
 
 #define STEPS 8       /* a run has fewer */
 #define LAST 9e15     /* the step of a part that has done all runs */

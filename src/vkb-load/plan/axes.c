@@ -202,9 +202,10 @@ list_cpu_ranges(size_t first, size_t n, size_t each)
 	return list;
 }
 
-/* Returns one CPU list per node, or NULL if none are given or too few. */
+/* Returns one CPU list per node, or NULL if none are given or too few: *why,
+ * which the caller frees, then says it. */
 static struct json *
-list_server_cpus(struct plan *p, const struct plan_axes *x)
+list_server_cpus(const struct plan_axes *x, char **why)
 {
 	const struct json *alloc = json_get(x->cfg, "cpu_allocation");
 	const struct json *range = json_get(x->cfg, "server_cpu_range");
@@ -220,7 +221,7 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 		return list_cpu_ranges(
 		    0, n, (size_t)json_get_num(alloc, "cores_per_server", 1));
 	if (each && json_len(each) < n) {
-		plan_report_problem(p,
+		*why = mem_printf(
 		    "CPUs are given for %zu nodes, but there are %zu",
 		    json_len(each), n);
 		return NULL;
@@ -235,7 +236,7 @@ list_server_cpus(struct plan *p, const struct plan_axes *x)
 }
 
 struct json *
-axes_make_server(struct plan *p, const struct plan_axes *x)
+axes_make_server(const struct plan_axes *x, char **why)
 {
 	const struct json *cfg = x->cfg;
 	const char *file = json_get_str(cfg, "custom-server-config-file");
@@ -245,6 +246,7 @@ axes_make_server(struct plan *p, const struct plan_axes *x)
 	struct json *s = json_object();
 	char full[PATH_MAX];
 
+	*why = NULL;
 	json_set_str(s, "host", json_get_str(cfg, "bind_ip"));
 	json_set(s, "port",
 	    json_dup(x->cluster ? json_first(json_get(cfg, "cluster_ports"))
@@ -266,7 +268,7 @@ axes_make_server(struct plan *p, const struct plan_axes *x)
 	if (file)
 		json_set_str(s, "config_file", resolve_path(file, full));
 	json_set(s, "config_set", json_dup(x->set));
-	json_set(s, "cpus", list_server_cpus(p, x));
+	json_set(s, "cpus", list_server_cpus(x, why));
 	if (placement && strcmp(placement, "none") == 0)
 		json_set_str(s, "placement", placement);
 	if (rdb)

@@ -22,8 +22,9 @@ void axes_complete_config(const struct plan_axes *, struct json *config);
 /* Replaces secrets among the settings of an identity with "***". */
 void axes_hide_secrets(struct json *config);
 
-/* New objects, owned by the caller. Problems are reported and counted. */
-struct json *axes_make_server(struct plan *, const struct plan_axes *);
+/* New objects, owned by the caller. *why: what is wrong with it, or NULL;
+ * caller frees. */
+struct json *axes_make_server(const struct plan_axes *, char **why);
 struct json *axes_make_client(const struct plan_axes *);
 
 #endif

@@ -32,7 +32,7 @@ static void
 strip_member(struct json *of, const char *key)
 {
 	json_set(of, key,
-	    plan_change_texts(json_get(of, key), copy_without_mark, NULL));
+	    json_change_texts(json_get(of, key), copy_without_mark, NULL));
 }
 
 void

@@ -76,38 +76,8 @@ struct plan_axes {
 	double io_threads;                  /* 0: not given */
 };
 
-void plan_report_problem(struct plan *, const char *fmt, ...) ERR_PRINTF(2, 3);
-
-/*
- * Checks that the engine has the command. If not, reports the one that may be
- * meant: "WHERE: unknown WHAT 'GIVEN', did you mean 'GET'?".
- */
-void plan_check_command(struct plan *, const char *command, const char *where,
-    const char *what, const char *given);
-
-/* The same for the named tests of a mix, which was checked. */
-void plan_check_mix(struct plan *, const char *mix, const char *where);
-
 /* Most cases of all files; three lists of 2,999 values make 27 billion. */
 #define PLAN_MOST 100000
-
-/*
- * Adds a case; takes 'config' and completes it from the axes. NULL: there are
- * too many, which is reported once; loops must end when 'full' is set.
- */
-struct json *plan_add(
-    struct plan *, const struct plan_axes *, struct json *config);
-void plan_expand_scenarios(struct plan *, const struct plan_axes *);
-
-/*
- * Returns a copy of a text, or of a list of them, each changed by 'fn', whose
- * result is freed. Other values are copied; NULL gives NULL.
- */
-struct json *plan_change_texts(const struct json *,
-    char *(*fn)(const char *text, const void *arg), const void *arg);
-
-/* Is 'word' in the comma-separated list? A NULL list has every word. */
-bool plan_is_listed(const char *list, const char *word);
 
 /* Appends a short readable id, or a longer one if 'more' is set. */
 void plan_format_id(struct str *, const struct json *config, bool more);

@@ -119,25 +119,20 @@ set_trace(struct json *cas, const char *path, const char *speed)
 	return why;
 }
 
-int
-replay_make_case(struct plan *p, const struct json *cfg, struct json *cas)
+char *
+replay_make_case(const struct json *cfg, struct json *cas)
 {
 	const struct json *own = json_get(cfg, "replay_speed");
 	const char *path = json_get_str(cfg, "replay");
-	char *speed, *why = NULL;
+	char *speed, *why;
 
 	if (!path)
-		return 0;
+		return NULL;
 	speed = json_str(own) ? mem_str(json_str(own))
 			      : mem_printf("%.15g", json_num(own, 1));
 	why = set_trace(cas, path, speed);
-	if (why)
-		plan_report_problem(p, "%s", why);
 	free(speed);
-	if (!why)
-		return 0;
-	free(why);
-	return -1;
+	return why;
 }
 
 char *

@@ -21,10 +21,10 @@ const char *replay_find_conflict(const char *replay, const struct plan_want *,
 
 /*
  * Makes a case replay a trace, if its configuration says so: sets what
- * identifies it in 'config', and client.replay, the path. Returns 0, or -1
- * after reporting a problem.
+ * identifies it in 'config', and client.replay, the path. Returns NULL, or why
+ * the trace cannot be replayed; caller frees.
  */
-int replay_make_case(struct plan *, const struct json *cfg, struct json *cas);
+char *replay_make_case(const struct json *cfg, struct json *cas);
 
 /* Returns why the trace of a case that was read is not there any more, or NULL;
  * caller frees. */
