@@ -122,7 +122,7 @@ set_default_list(struct transform *t, const char *text)
 	char *copy = mem_str(text), *rest = copy, *part;
 
 	while ((part = strsep(&rest, ",")))
-		transform_add_text(t, mem_str(part));
+		recipe_add_text(t, mem_str(part));
 	free(copy);
 }
 
@@ -136,7 +136,7 @@ parse_text_list(struct transform *t, const char *key, const struct json *v,
 
 	for (; e && valid; e = json_next(e)) {
 		valid = json_str(e);
-		transform_add_text(t, mem_str(json_str(e)));
+		recipe_add_text(t, mem_str(json_str(e)));
 	}
 	if (!valid)
 		report_bad_value(w, key, v, "a list of strings");
@@ -356,7 +356,7 @@ transform_free(struct transform *t)
 }
 
 void
-transform_add_text(struct transform *t, char *text)
+recipe_add_text(struct transform *t, char *text)
 {
 	t->list = mem_grow(t->list, t->nlist, &t->list_cap, sizeof *t->list);
 	t->list[t->nlist++] = text;

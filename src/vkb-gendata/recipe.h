@@ -135,6 +135,6 @@ struct transform {
 };
 
 /* Adds a text to the list, and takes it. */
-void transform_add_text(struct transform *, char *);
+void recipe_add_text(struct transform *, char *);
 
 #endif

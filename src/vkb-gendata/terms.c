@@ -101,7 +101,7 @@ terms_read(const char *file, bool last, size_t most, struct transform *t)
 		 * a term, and any other first row for a heading. */
 		if (*term && !is_stop_word(term) &&
 		    (!first || strncasecmp(x.line, "term", 4) == 0))
-			transform_add_text(t, cut_term(term, last));
+			recipe_add_text(t, cut_term(term, last));
 		first = false;
 		free(term);
 	}

@@ -66,7 +66,7 @@ check_result(const char *with, struct engine_result *r, int *rc)
  * *stop is set.
  */
 static int
-populate(const struct target *t, const char *with,
+populate_keys(const struct target *t, const char *with,
     const struct engine_work *like, const volatile int *stop,
     engine_progress_fn *progress, void *arg, struct written **known)
 {
@@ -934,7 +934,7 @@ prepare_server(struct measure *m, const struct target *t)
 	if (!peers_leads(m->starting.peers))
 		return 0;
 	if (setup_run(t, m->cas->setup_commands, "setup command") < 0 ||
-	    populate(t, with, &m->roles.works[0], &m->context->halt,
+	    populate_keys(t, with, &m->roles.works[0], &m->context->halt,
 		on_progress, m, &m->known) < 0)
 		return m->context->halt ? -1 : measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.nworks; i++)
