@@ -364,8 +364,6 @@ run_loads(const struct engine_load *loads, size_t n, struct rng *rng,
 	if (rc == 0)
 		rc = streams_run(loads, n, o, rng ? slices_run : NULL, rng,
 		    stop, progress, arg);
-	if (rc == 0 && rng)
-		slices_set_rates(loads, n);
 	for (i = at = 0; i < n; at += loads[i++].n)
 		close_load(&loads[i], &o[at]);
 	free(counters);

@@ -326,7 +326,7 @@ struct engine_load {
  * In open loop the schedule of arrivals stands still between the slices, and
  * slices are so long that 200 requests are due, up to 200 ms. What was due and
  * could not be sent yet is sent in the next slice; its age counts without the
- * time between. rps is requests over time then, not a median.
+ * time between.
  *
  * A number of requests is made exactly, in as many slices as that takes, the
  * last of which is shorter. All of them count as requests, also those outside
