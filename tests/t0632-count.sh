@@ -39,12 +39,23 @@ test_same true "$(runs a.jsonl | jq -s 'all(.[].metrics; .syscalls_per_req | . >
 sizes() { runs "$1" | jq -c 'select(.config.command != "ZADD") |
   [.config.command, .metrics.bytes_per_key]' | sort -u; }
 test_same 1 "$(sizes a.jsonl | grep -c '[1-9]')" 'the keys of both servers have the same size'
+# One port cannot be that of two servers at the same time.
 config '"SET"' '' >set.json
-test_that 'one command is counted again' env TZ=EST5EDT,M3.2.0,M11.1.0 \
+port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport')
+config '"SET"' ",\"port\":$port" >port.json
+test_that 'one command is counted again, on a port that is given' env TZ=EST5EDT,M3.2.0,M11.1.0 \
   GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-SSE4_2,-BMI2,-ERMS \
-  vkb-load -q --count-only -o b.jsonl set.json
+  vkb-load -q --count-only -o b.jsonl port.json
 test_same "$(counts a.jsonl | grep SET | sort -u)" "$(counts b.jsonl | sort -u)" \
   'another session with another time zone and fewer CPU features has the same count'
+echo '{"type":"spec","v":1,"id":"other"}' >spec
+test_other spec
+config '"SET"' ",\"port\":$port" >port.json
+test_status 2 'a port that another server has is an error' vkb-load -q --count-only -o taken.jsonl port.json
+test_match "port $port is taken" .err 'a message says that it is taken'
+test_same '0 keys, no run' "$(valkey-cli -p "$port" dbsize) keys, $(runs taken.jsonl | grep -q '"ok"' || echo no run)" \
+  'the other server gets no key, and no count is kept'
+end_other
 
 config '"SET"' ',"unixsocket":true' >unix.json
 test_that 'a case of a unix socket is counted, with simulated caches' \
@@ -451,6 +462,7 @@ for signal in TERM KILL; do
   wait_until 30 seeded
   kill -"$signal" "$job"
   wait "$job" 2>/dev/null
+  test_that "SIG$signal frees the file of results at once" flock -n k.jsonl true
   gone_too() { ! server && no_litter; }
   wait_until 30 gone_too
   test_that "SIG$signal leaves no server and no file" gone_too

@@ -326,9 +326,11 @@ check_ready(struct node *n, struct str *why)
 		goto out;
 	/* A counted server sees another process id. */
 	n->pid = n->spec->count ? (long)proc_pid(n->proc) : atol(pid);
-	/* If the process is not of the group that we started, another server
-	 * has the port; ours will end with an error. */
-	if (getpgid((pid_t)n->pid) != proc_pid(n->proc))
+	/* If the process is not of the group that we started, or a counted
+	 * server has not made its control socket before it answers, another
+	 * server has the port; ours will end with an error. */
+	if (getpgid((pid_t)n->pid) != proc_pid(n->proc) ||
+	    (n->control && access(n->control, F_OK) < 0))
 		goto out;
 	reply_free(n->info);
 	n->info = r;

@@ -19,9 +19,11 @@
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
+#include "vkb-load/case/memory.h"
 #include "vkb-load/case/roles.h"
 #include "vkb-load/plan/builds.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -32,6 +34,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -208,20 +211,43 @@ list_counts(const struct schedule *a, size_t *n)
 	return v;
 }
 
-/* Returns how many of n counts are made at once, one on each CPU: they do not
- * depend on what else runs. No more than a case has, as servers take memory. */
+/* Returns how many servers of a case can be counted at once: where a port is
+ * given, one has it; else as many as there is memory for the values of. */
 static size_t
-choose_number(const struct schedule *a, size_t n)
+limit_number(const struct bench_case *c, size_t most)
+{
+	char *why;
+
+	if (!c->counted)
+		return most;
+	if (json_get(c->server, "port"))
+		return 1;
+	while (most > 1 && (why = memory_explain_case(c, most))) {
+		free(why);
+		most--;
+	}
+	return most;
+}
+
+/* Returns how many of n counts are made at once, one on each CPU: they do not
+ * depend on what else runs. No more than a case has. 'serve': it is elsewhere,
+ * or NULL. */
+static size_t
+choose_number(const struct schedule *a, const struct serve *serve, size_t n)
 {
 	size_t cpus = (size_t)cgroup_count_cpus(""),
 	       most = a->builds->n * COUNTING_RUNS;
 
+	if (serve)
+		return 1;
 	most = cpus < most ? cpus : most;
+	for (size_t i = 0; i < a->ncases; i++)
+		most = limit_number(&a->cases[i], most);
 	return most < n ? most : n;
 }
 
 void
-counts_announce(const struct schedule *a)
+counts_announce(const struct schedule *a, const struct serve *serve)
 {
 	size_t n, cases = 0, at_once;
 	struct count *v = list_counts(a, &n);
@@ -233,7 +259,7 @@ counts_announce(const struct schedule *a)
 		cases += !i || v[i].cas != v[i - 1].cas;
 	}
 	free(v);
-	at_once = choose_number(a, n);
+	at_once = choose_number(a, serve, n);
 	if (at_once > 1)
 		snprintf(how, sizeof how, ", %zu at a time", at_once);
 	if (n)
@@ -281,10 +307,10 @@ report_failure(
 	    log ? "'" : "");
 }
 
-/* Hands the session the run records of all parts, and the profiles of the first
- * server. Returns 0, or -1 after reporting an error. */
+/* Hands the session the run records of all parts, and, unless rc is -1, the
+ * profiles of the first server. Returns 0, or -1 after reporting an error. */
 static int
-hand_over(const struct count *c, struct measure *m)
+hand_over(const struct count *c, struct measure *m, int rc)
 {
 	struct json *all = json_object(), *runs = json_array();
 
@@ -294,7 +320,7 @@ hand_over(const struct count *c, struct measure *m)
 		json_push(runs, json_dup(m->recs[i]));
 	}
 	json_set(all, "runs", runs);
-	if (c->turn.index == 1)
+	if (rc == 0 && c->turn.index == 1)
 		json_set(all, "profiles", json_dup(m->profiled));
 	return jsonl_write(c->records, all);
 }
@@ -334,14 +360,34 @@ count_case(struct case_runner *r, const struct count *c)
 	if (handle_end(&l, &why) < 0)
 		rc = measure_fail(&m, why);
 	coproc_close(x->coproc);
+	if (rc < 0)
+		wait_for_turn(c, x->stop);
 	if (*x->stop)
 		return 2;
-	if (rc < 0) {
-		wait_for_turn(c, x->stop);
+	if (rc < 0)
 		report_failure(&cas, &l, &m);
-	}
 	handle_free(&l);
-	return hand_over(c, &m) < 0 ? 2 : rc < 0;
+	return hand_over(c, &m, rc) < 0 ? 2 : rc < 0;
+}
+
+/* Closes the files of the session in its child, since a copy of a descriptor
+ * keeps their locks, but what it writes to. */
+static void
+close_files(const struct count *c)
+{
+	DIR *d = opendir("/proc/self/fd");
+	struct dirent *e;
+	struct stat st;
+	int fd;
+
+	while (d && (e = readdir(d))) {
+		fd = atoi(e->d_name);
+		if (fd > STDERR_FILENO && fd != c->records &&
+		    fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+			close(fd);
+	}
+	if (d)
+		closedir(d);
 }
 
 /* Runs in the child of a fork. It shows nothing: that is for the session. */
@@ -352,8 +398,10 @@ make_count(const struct counts *s, const struct count *c, pid_t session)
 
 	setpgid(0, 0); /* ^C is for the session, which stops this process */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != session || dup2(c->messages, STDERR_FILENO) < 0)
+	if (getppid() != session || dup2(c->messages, STDERR_FILENO) < 0 ||
+	    dup2(c->messages, STDOUT_FILENO) < 0)
 		_exit(2);
+	close_files(c);
 	err_before(NULL);
 	if (s->is_named[c->turn.build])
 		x->started = NULL;
@@ -500,7 +548,7 @@ compare_servers(const struct role *r, double *before, const struct json *rec)
 	double now =
 	    json_num(json_path(rec, "metrics.instructions_per_req"), NAN);
 
-	if (!isnan(*before) && now != *before)
+	if (!isnan(*before) && !isnan(now) && now != *before)
 		err_say("%s: its instructions are not exact: %.4f and "
 			"%.4f per request on two fresh servers; "
 			"vkb-counting(7) says what can be done",
@@ -633,6 +681,9 @@ make_counts(struct counts *s, size_t at_once, size_t *failed)
 		end_count(c);
 	}
 	for (size_t i = s->taken; i < s->begun; i++)
+		if (s->v[i].pid > 0)
+			kill(s->v[i].pid, SIGTERM);
+	for (size_t i = s->taken; i < s->begun; i++)
 		end_count(&s->v[i]);
 	return rc < 0 ? -1 : 0;
 }
@@ -651,7 +702,8 @@ counts_run(struct case_runner *r, bool verbose, size_t *failed)
 	if (s.shares == MAP_FAILED)
 		rc = err_fail_sys("cannot share memory");
 	else if (s.n)
-		rc = make_counts(&s, choose_number(a, s.n), failed);
+		rc = make_counts(
+		    &s, choose_number(a, r->context.serve, s.n), failed);
 	if (s.shares != MAP_FAILED)
 		munmap(s.shares, (s.n + 1) * sizeof *s.shares);
 	free(s.is_named);

@@ -11,6 +11,7 @@
 
 struct case_runner;
 struct schedule;
+struct serve;
 
 struct counts_opts {
 	bool all;  /* count every case that can be, not just those that ask */
@@ -32,7 +33,7 @@ int counts_choose(const struct counts_opts *, struct schedule *, bool running);
 bool counts_any(const struct schedule *);
 
 /* Says how many counts are to be made, and what they cost; nothing if none. */
-void counts_announce(const struct schedule *);
+void counts_announce(const struct schedule *, const struct serve *);
 
 /*
  * Makes the counted runs that are not finished, and says where two servers

@@ -360,7 +360,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    (external && extserver_admit(external, a->cases, a->ncases) < 0))
 		goto out;
 	if (!o->quiet)
-		counts_announce(a);
+		counts_announce(a, o->serve);
 	s.runner = (struct case_runner){.context = {.engines = engines,
 					    .profiles = o->profiles,
 					    .logs = o->logs,
