@@ -264,6 +264,25 @@ test_match 'syscalls_per_req .* different' .out 'and they are different'
 test_status 1 'a few instructions less for each do not' judge runs
 { spread base 100000 3 720000 720068 && spread new 100000 8 208000 208068; } | calls
 test_status 0 'many instructions less for each do' judge runs
+{ spread base 100000 3 720000 720068 && spread new 100000 8 670000 670068; } | calls
+test_status 1 'exactly 10,000 instructions less for each do not' judge runs
+# The throughput is the same, and half of the requests take less time.
+{ spread base 100000 3 17000 17068 && spread new 165000 8 16900 16910; } | calls
+jq -c 'if .counted then . else
+  .metrics = {rps: (90000 + .run.index), p50_latency_ms: (1e5 / .metrics.rps)} end' runs >p50
+test_status 1 'less time of which the case is not judged does not outweigh system calls' judge p50
+echo '{"rules":[{"metric":"p50_latency_ms","class":"primary"}]}' >policy.json
+test_status 0 'less time in the primary metric of a policy does' judge --policy policy.json p50
+likely() { # likely ALLOCATIONS: prints runs whose time is likely shorter
+  measured base SUNION 100000 .04 3
+  measured new SUNION 104400 .04 5
+  { spread base 1 3 16990 17010 && spread new 1 "$1" 16990 17010; } | grep counted
+}
+likely 8 >runs
+test_status 0 'time that is likely less outweighs more allocations' judge -f text:text -f jsonl:deltas runs
+test_same 'likely improvement' "$(jq -r 'select(.metric == "rps").verdict' deltas)" 'and it is likely'
+likely 8 | calls
+test_status 1 'time that is likely less does not outweigh system calls' judge runs
 { spread base 100000 30 17000 17068 && spread new 100000 30 17000 17200; } >runs
 test_status 0 'counts that differ by more than they changed are not a regression' judge runs
 test_match '^\? .*instructions_per_req .* inconclusive' .out 'and neither are they equal'

@@ -273,17 +273,19 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 }
 
 bool
-verdict_outweighs(const char *by, const struct verdict_facts *fall,
-    const char *primary, const char *name, const struct verdict_facts *rise)
+verdict_outweighs(const struct verdict_other *by, const char *name,
+    const struct verdict_facts *rise)
 {
-	bool work = strcmp(by, COUNTED_METRIC) == 0;
-	bool time = strcmp(by, primary) == 0 ||
-	    strcmp(by, "server_cpu_us_per_req") == 0;
-	double saved = fall->median[0] - fall->median[1];
+	bool work = strcmp(by->name, COUNTED_METRIC) == 0;
+	bool time = by->time ||
+	    strcmp(metric_base(by->name), "server_cpu_us_per_req") == 0;
+	bool sure = by->verdict == VERDICT_IMPROVEMENT;
+	double saved = by->facts->median[0] - by->facts->median[1];
 	double calls = rise->median[1] - rise->median[0];
 
 	if (strcmp(name, "allocations_per_req") == 0)
-		return time || work;
-	return strcmp(name, "syscalls_per_req") == 0 &&
+		return (sure || by->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
+		    (time || work);
+	return strcmp(name, "syscalls_per_req") == 0 && sure &&
 	    (time || (work && saved > SYSCALL_COST * calls));
 }

@@ -113,15 +113,23 @@ struct claim verdict_make_claim(const struct verdict_facts *, double margin);
 enum verdict verdict_decide(const struct verdict_facts *, enum metric_better,
     double margin, enum claim_word);
 
+/* What another metric of a case shows. */
+struct verdict_other {
+	const char *name;
+	const struct verdict_facts *facts;
+	enum verdict verdict;
+	bool time; /* it is the time by which the case is judged */
+};
+
 /*
- * Is a rise of the metric 'name' no regression where the metric 'by' of the
+ * Is a rise of the metric 'name' no regression, because the other metric of the
  * same case became better? Allocations and system calls are means: fewer
- * instructions or less time outweigh more allocations, and less time outweighs
- * more system calls. Instructions do not hold the work of the kernel, so they
- * outweigh these only where many are saved for each call. 'primary': the metric
- * of time that judges the case.
+ * instructions or less time, also if that is only likely, outweigh more
+ * allocations, and less time outweighs more system calls. Instructions do not
+ * hold the work of the kernel, so they outweigh these only where many are saved
+ * for each call.
  */
-bool verdict_outweighs(const char *by, const struct verdict_facts *fall,
-    const char *primary, const char *name, const struct verdict_facts *rise);
+bool verdict_outweighs(const struct verdict_other *, const char *name,
+    const struct verdict_facts *rise);
 
 #endif

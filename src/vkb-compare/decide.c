@@ -10,6 +10,7 @@
 #include "part.h"
 #include "sameserver.h"
 #include "stats.h"
+#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,12 +125,13 @@ choose_claims(struct comparison *c, size_t n, const struct rules *r)
 static bool
 is_outweighed(const struct row *row, const struct row *by)
 {
+	struct verdict_other other = {.name = by->name,
+	    .facts = &by->facts,
+	    .verdict = by->verdict,
+	    .time = together_is_time(by) || (by->primary && !by->exact)};
+
 	return by->pair == row->pair && by->gate &&
-	    (by->verdict == VERDICT_IMPROVEMENT ||
-		by->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
-	    verdict_outweighs(by->name, &by->facts,
-		metric_primary(by->pair->side[0]->config), row->name,
-		&row->facts);
+	    verdict_outweighs(&other, row->name, &row->facts);
 }
 
 /* More allocations or system calls are not a regression of a case that takes

@@ -35,8 +35,8 @@ together_explain(const struct row *r)
 	return together_is_work(r) ? r->pair->functions : NULL;
 }
 
-static bool
-is_time(const struct row *r)
+bool
+together_is_time(const struct row *r)
 {
 	return !r->common &&
 	    strcmp(metric_base(r->name),
@@ -54,7 +54,7 @@ bool
 together_has(const struct row *r)
 {
 	return r->pair->together &&
-	    (together_is_work(r) || is_time(r) || is_cpu(r));
+	    (together_is_work(r) || together_is_time(r) || is_cpu(r));
 }
 
 static const struct verdict_facts *
@@ -330,7 +330,7 @@ together_describe(struct comparison *c)
 			calls = calls || is_call(r);
 			if (together_is_work(r))
 				work = r;
-			else if (is_time(r))
+			else if (together_is_time(r))
 				time = r;
 			else if (is_cpu(r))
 				cpu = r;

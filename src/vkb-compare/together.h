@@ -23,6 +23,11 @@ void together_describe(struct comparison *);
 /* Is the row the count of instructions, which is exact? */
 bool together_is_work(const struct row *);
 
+/* Is the row the time by which its case is judged unless a policy names
+ * another?
+ */
+bool together_is_time(const struct row *);
+
 /* Returns what accounts for the change of a count, "+155 in setCommand" or
  * "setsockopt 0 -> 1", or NULL. */
 const char *together_explain(const struct row *);

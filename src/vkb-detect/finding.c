@@ -316,13 +316,16 @@ group_findings(struct findings *all)
 static bool
 is_outweighing(const struct finding *f, const struct finding *other)
 {
+	struct verdict_other by = {.name = f->metric.name,
+	    .facts = &f->facts,
+	    .verdict = (enum verdict)f->kind,
+	    .time = f->primary ||
+		strcmp(metric_base(f->metric.name),
+		    metric_primary(f->series->config)) == 0};
+
 	return f->series->kase == other->series->kase && f->gate &&
-	    (f->kind == FINDING_IMPROVEMENT ||
-		f->kind == FINDING_LIKELY_IMPROVEMENT) &&
-	    verdict_outweighs(f->metric.name, &f->facts,
-		metric_primary(f->series->config), other->metric.name,
-		&other->facts) &&
-	    f->lo <= other->hi && other->lo <= f->hi;
+	    f->lo <= other->hi && other->lo <= f->hi &&
+	    verdict_outweighs(&by, other->metric.name, &other->facts);
 }
 
 /* More allocations or system calls are not a regression of a case that takes
@@ -863,6 +866,7 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
 	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
 		f->gate = false;
+	f->primary = a.primary && f->gate && !*exact;
 	if (!shown)
 		free(f->name);
 	return shown;

@@ -42,6 +42,7 @@ struct finding {
 	char *name; /* of the case */
 	struct metric metric;
 	bool gate;
+	bool primary; /* the policy judges the case by this time */
 	double margin;
 	enum finding_kind kind;
 	enum finding_kind way; /* of a trend: its direction */
