@@ -13,9 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A level of a series: points in a row with a mean of their own. */
+/* A level of a series: the points x[from..from+n-1] with a mean of their own.
+ */
+struct level {
+	size_t from, n;
+	double mean, m2; /* sum of (x - mean)^2 */
+	/* The change at its start: */
+	double p;
+	size_t lo, hi;      /* where it may be */
+	size_t first, last; /* points it was tested with, last >= 1 */
+	bool rare;          /* p is that of stretch_test */
+	size_t seen[2];     /* points of its two sides when Otava tested it */
+};
 
-/* The level of the points from..to-1. */
+/* Returns the level of the points from..to-1. */
 static struct level
 level_measure(const double *x, size_t from, size_t to)
 {
@@ -25,7 +36,6 @@ level_measure(const double *x, size_t from, size_t to)
 	return l;
 }
 
-/* Chan, Golub & LeVeque, American Statistician 37 (1983). */
 /*
  * Two neighbours as one level: Chan, Golub & LeVeque, American Statistician 37
  * (1983). All but from, n, mean and m2 is that of 'a'.
@@ -42,7 +52,6 @@ level_merge(const struct level *a, const struct level *b)
 	return l;
 }
 
-/* Returns p of Student's t test. Otava uses variances of populations. */
 /*
  * Returns p of Student's t test that both have the same mean; 1 if they have
  * too few points. Apache Otava uses the variances of populations.

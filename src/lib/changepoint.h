@@ -62,16 +62,4 @@ enum { CHANGEPOINT_LEAST = 10 }; /* points of a series with changes */
 size_t changepoint_find(const double *v, size_t n,
     const struct changepoint_rules *, struct changepoint **found);
 
-/* Points x[from..from+n-1]. */
-struct level {
-	size_t from, n;
-	double mean, m2; /* sum of (x - mean)^2 */
-	/* The change at its start: */
-	double p;
-	size_t lo, hi;      /* where it may be */
-	size_t first, last; /* points it was tested with, last >= 1 */
-	bool rare;          /* p is that of stretch_test */
-	size_t seen[2];     /* points of its two sides when Otava tested it */
-};
-
 #endif

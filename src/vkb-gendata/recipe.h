@@ -63,25 +63,6 @@ struct recipes {
 	size_t ndocs;
 };
 
-/* Adds the recipes of a file; "-" is stdin. 0, or -1 (errors reported). */
-int recipe_read(struct recipes *, const char *file);
-/* The same for a parsed document, which it takes over. */
-int recipe_parse(struct recipes *, struct json *doc, const char *name);
-void recipe_free(struct recipes *);
-
-/*
- * Checks, after all are read, that the files which neighbours refer to fit.
- * Returns 0, or -1 (errors reported).
- */
-int recipe_check_sources(const struct recipes *);
-
-/* Returns the recipe of that file name, or NULL. */
-const struct recipe_file *recipe_find(const struct recipes *, const char *name);
-
-/* Returns the number of the first vector field, or f->n if there is none. */
-size_t recipe_find_vector(const struct recipe_file *);
-struct configwalk;
-
 enum transform_kind {
 	TRANSFORM_WIKIPEDIA,
 	TRANSFORM_INJECT,
@@ -133,6 +114,24 @@ struct transform {
 	bool single_tag;     /* never two */
 	unsigned long first; /* number of the term, or rank of the first word */
 };
+
+/* Adds the recipes of a file; "-" is stdin. 0, or -1 (errors reported). */
+int recipe_read(struct recipes *, const char *file);
+/* The same for a parsed document, which it takes over. */
+int recipe_parse(struct recipes *, struct json *doc, const char *name);
+void recipe_free(struct recipes *);
+
+/*
+ * Checks, after all are read, that the files which neighbours refer to fit.
+ * Returns 0, or -1 (errors reported).
+ */
+int recipe_check_sources(const struct recipes *);
+
+/* Returns the recipe of that file name, or NULL. */
+const struct recipe_file *recipe_find(const struct recipes *, const char *name);
+
+/* Returns the number of the first vector field, or f->n if there is none. */
+size_t recipe_find_vector(const struct recipe_file *);
 
 /* Adds a text to the list, and takes it. */
 void recipe_add_text(struct transform *, char *);

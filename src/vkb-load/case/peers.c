@@ -84,8 +84,8 @@ call_own(struct board *b, const char *command, const char *channel)
 	return rc;
 }
 
-/* Subscribes first and unsubscribes then, so that there is always a state. */
-/* Replaces the state of this program. Returns 0, or -1 after reporting. */
+/* Replaces the state of this program: subscribes first and unsubscribes then,
+ * so that there is always one. Returns 0, or -1 after reporting. */
 static int
 board_publish(struct board *b, const struct json *state)
 {

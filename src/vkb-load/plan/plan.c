@@ -635,9 +635,9 @@ report_reason(struct plan *p, char *why)
 	free(why);
 }
 
-/* The id is set by plan_finish: it depends on the other cases. */
 /*
- * Adds a case; takes 'config' and completes it from the axes. NULL: there are
+ * Adds a case; takes 'config' and completes it from the axes. Its id is set by
+ * plan_finish, since it depends on the other cases. Returns NULL if there are
  * too many, which is reported once; loops must end when 'full' is set.
  */
 static struct json *
