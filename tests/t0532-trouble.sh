@@ -30,8 +30,8 @@ harmless() { # harmless WORKFLOW COMMAND END: true if that call may fail
 answers() {
   case "$3 $2" in
   # Does a file have this text? Are files the same? Has another machine the commit? Is
-  # it installed?
-  '1 grep' | '1 cmp' | '1 git' | '1 vkb-trackcommits' | '1 pkg-config' | '1 docker') return 0 ;;
+  # it installed? Has docker its compose plugin?
+  '1 grep' | '1 cmp' | '1 git' | '1 vkb-trackcommits' | '1 pkg-config' | '1 docker' | '2 docker') return 0 ;;
   esac
   return 1
 }
