@@ -103,6 +103,10 @@ cgroups(void)
 	tap_near(c.throttled, 3, 0, "v2: how often it was throttled");
 	tap_near(c.throttled_s, 2.5, 1e-12, "v2: how long it was throttled");
 	cgroup_free(&c);
+	put("/sys/fs/cgroup/a/cpu.max", "290000 100000\n");
+	tap_ok(cgroup_count_cpus(root) ==
+		(CPU_COUNT(&own) < 2 ? CPU_COUNT(&own) : 2),
+	    "v2: two threads within 2.9 CPUs, where there are as many");
 
 	/* A container sees its own group at the mount point. */
 	put("/proc/self/cgroup", "0::/docker/1234\n");
