@@ -90,7 +90,10 @@ test_same 0 "$(grep -c '"counted":true' qn/base.jsonl)" 'vkb-quickstart --no-cou
 
 # --- a kill between two counts: each count is made once
 
-# killed FILE NUMBER COMMAND...: ends the command when FILE has NUMBER counts
+# identify FILE: prints what identifies each counted run
+identify() { jq -r 'select(.counted).run | "\(.session) \(.index) \(.started)"' "$1"; }
+# killed FILE NUMBER COMMAND...: ends the command when FILE has NUMBER counts; sets
+# $first, the identity of the first of them
 killed() {
   file=$1 number=$2
   shift 2
@@ -100,6 +103,7 @@ killed() {
   wait_until 120 has_counts
   kill -TERM $job
   wait $job 2>/dev/null
+  first=$(identify "$file" | head -n 1)
 }
 # numbers FILE: prints label and number of each counted run
 numbers() { jq -r 'select(.counted) | "\(.subject.label // "")\(.run.index)"' "$1" | sort | xargs; }
@@ -107,12 +111,14 @@ set -- vkb-quickstart --keep-system --runs 1 --results k cfg.json
 killed k/part.jsonl 1 "$@"
 test_that 'vkb-quickstart, killed when it had counted, is resumed' "$@"
 test_same '1 2' "$(numbers k/base.jsonl)" 'vkb-quickstart makes each count once'
+test_same "$first" "$(identify k/base.jsonl | grep -xF -- "$first")" 'vkb-quickstart keeps the first count'
 test_same 1 "$(jq -c 'select(.type == "run" and (.counted | not))' k/base.jsonl | wc -l | tr -d ' ')" \
   'vkb-quickstart does not measure again'
 set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
 killed kp/ab/part.jsonl 2 "$@"
 test_that 'vkb-pr, killed after two counts, is resumed' "$@"
 test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'vkb-pr makes each count once'
+test_same "$first" "$(identify kp/runs.jsonl | grep -xF -- "$first")" 'vkb-pr keeps the first count'
 
 # --- a case that cannot be counted is measured
 
