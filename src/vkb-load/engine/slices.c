@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-
 /* Loads a server for a slice. */
 static void
 run_slice(struct streams *s, struct side *side, const struct slicetimes *l)
