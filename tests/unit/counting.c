@@ -281,7 +281,7 @@ main(void)
 	loads();
 	reports();
 	stripped();
-	for (int i = 2; i <= 4; i += 2) {
+	for (int i = 3; i <= 6; i += 3) {
 		snprintf(path, sizeof path, "%s/dump.%d", dir, i);
 		unlink(path);
 	}
