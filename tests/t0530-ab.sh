@@ -225,7 +225,7 @@ cat >long.json <<'END'
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
 has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
-vkb-ab --results s -C repo base main -- --runs 4 long.json >long 2>&1 &
+vkb-ab --results s -C repo base main -- --runs 6 long.json >long 2>&1 &
 pid=$!
 test_that 'vkb-ab has finished two runs' wait_until 60 has_two
 kill "$pid"
@@ -240,11 +240,11 @@ test_match 'of another command that was not finished: --anew deletes them' .err 
 main=$(head_of main)
 in_repo branch -qf main base 2>/dev/null || in_repo reset -q --hard base
 # shellcheck disable=SC2086 # words
-test_status 1 'the same command is accepted' vkb-ab --results s -C repo base main -- --runs 4 \
+test_status 1 'the same command is accepted' vkb-ab --results s -C repo base main -- --runs 6 \
   long.json -- $judged
 test_match 'resuming' .err 'a message says that it resumes'
 test_same "$(cat two)" "$(head -n 2 s/runs.jsonl)" 'the first two runs are kept'
-test_same 8 "$(lines s/runs.jsonl)" 'the other runs are added'
+test_same 12 "$(lines s/runs.jsonl)" 'the other runs are added'
 in_repo reset -q --hard "$main"
 
 # --- errors
