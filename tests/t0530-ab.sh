@@ -67,7 +67,7 @@ test_match '^Comparing main' .out 'the third build is compared'
 # shellcheck disable=SC2086 # words
 test_status 1 'several formats of the report are accepted' vkb-ab --results r -C repo base main -- \
   cfg.json -- -f "markdown:it's.md" -f jsonl:deltas.jsonl $judged
-test_match 'at least 7 runs of 1 case, at most .*; a case ends when it is decided' .err \
+test_match 'at least 7 runs of 1 case, at most 30s; a case ends when it is decided' .err \
   'without a number of runs there is a budget'
 test_match '[Ww]orse' "it's.md" 'the Markdown report has the verdict'
 test_same regression "$(jq -r 'select(.metric).verdict' deltas.jsonl)" \

@@ -66,8 +66,8 @@ struct finding {
 	bool waived;
 	char *setup;  /* what changed besides the commit (setup.h), or NULL */
 	bool rebuilt; /* a count, and compiler or flags changed with it */
-	size_t joint; /* index of a finding of the same change, see joining.h */
-	/* Of several machines, see joining.h; else NULL and 0. */
+	size_t joint; /* index of a finding of the same change */
+	/* Of several machines; else NULL and 0. */
 	struct finding_part *parts;
 	size_t nparts;
 	size_t *without; /* machines that do not show the change */

@@ -506,25 +506,27 @@ watch_count(const struct counts *s, const struct count *c)
 	return rc;
 }
 
-/* Adds what a process has written to a file in memory. */
-static void
+/* Adds what a process has written to a file in memory. Returns 0, or -1 after
+ * reporting an error. */
+static int
 read_memory(struct str *s, int fd)
 {
 	if (lseek(fd, 0, SEEK_SET) < 0 || str_read(s, fd) < 0)
-		err_die("cannot read what a process that counts has written: "
-			"%s",
-		    strerror(errno));
+		return err_fail_sys(
+		    "cannot read what a process that counts has written");
+	return 0;
 }
 
-/* Prints what the process has said, but no line that the one before said. */
-static void
+/* Prints what the process has said, but no line that the one before said.
+ * Returns 0, or -1 after reporting an error. */
+static int
 print_messages(struct counts *s, const struct count *c)
 {
 	struct str now = {0}, news = {0};
 	const char *line, *end;
 	size_t n;
+	int rc = read_memory(&now, c->messages);
 
-	read_memory(&now, c->messages);
 	for (line = now.s; line && line < now.s + now.len; line += n) {
 		n = (size_t)(now.s + now.len - line);
 		end = memchr(line, '\n', n);
@@ -539,6 +541,7 @@ print_messages(struct counts *s, const struct count *c)
 	str_free(&news);
 	str_free(&s->messages);
 	s->messages = now;
+	return rc;
 }
 
 /* Prints a message if this server needed another number than the one before. */
@@ -635,14 +638,14 @@ take_count(struct counts *s, struct count *c)
 	if (watch_count(s, c) < 0 || *s->runner->context.stop)
 		return -1;
 	status = end_process(c);
-	print_messages(s, c);
-	if (*s->runner->context.stop)
+	if (print_messages(s, c) < 0 || *s->runner->context.stop)
 		return -1;
 	if (proc_exit_status(status) > 1)
 		return err_fail("the process that counts %s %s",
 		    s->runner->schedule->cases[c->cas].id,
 		    proc_ended(status, how, sizeof how));
-	read_memory(&text, c->records);
+	if (read_memory(&text, c->records) < 0)
+		return -1;
 	all = json_parse(text.s, text.len, &why, NULL);
 	str_free(&text);
 	if (!all)
