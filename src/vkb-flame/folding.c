@@ -334,8 +334,8 @@ find_arguments(char *s)
 		if (str_starts(p, "operator") &&
 		    (p == s ||
 			!(isalnum((unsigned char)p[-1]) || p[-1] == '_'))) {
-			p += strlen("operator");
-			p += measure_operator(p) - 1;
+			p += strlen("operator") - 1;
+			p += measure_operator(p + 1);
 		} else if (*p == '(' && depth == 0) {
 			end = skip_brackets(p);
 			if (!end || !str_starts(end, "::"))
