@@ -157,25 +157,27 @@ measure_quote(const struct scan *s, size_t i)
 }
 
 /* Returns the length of the text from i, behind a quote of n bytes, up to the
- * same quote, or up to the end. */
+ * same quote, to the end of the string of JSON that it stands in, or to the
+ * end.
+ */
 static size_t
 measure_quoted(const struct scan *s, size_t i, size_t n)
 {
 	const char *quote = s->s + i - n;
+	bool entity = *quote == '&';
+	bool inside = s->form == JSON && (n > 1 || *quote != '"');
 	size_t k = i, run;
 
-	if (*quote == '&') {
-		while (k < s->n &&
-		    (k + n > s->n || memcmp(s->s + k, quote, n) != 0))
-			k++;
-		return k - i;
-	}
 	for (; k < s->n; k++) {
+		if (entity && k + n <= s->n && memcmp(s->s + k, quote, n) == 0)
+			return k - i;
 		for (run = 0; char_at(s, k + run) == '\\';)
 			run++;
-		if (char_at(s, k + run) == quote[n - 1] &&
+		if (!entity && char_at(s, k + run) == quote[n - 1] &&
 		    (run == n - 1 || (n == 1 && run % 2 == 0)))
 			return k + (n == 1 ? run : 0) - i;
+		if (inside && char_at(s, k + run) == '"' && run % 2 == 0)
+			return k + run - i;
 		k += run;
 	}
 	return s->n - i;
@@ -645,9 +647,16 @@ static struct scan
 begin_scan(const char *text, size_t n)
 {
 	struct scan s = {.s = text, .n = n};
-	char c = char_at(&s, skip_blanks(&s, 0));
+	size_t at = skip_blanks(&s, 0);
+	char c = char_at(&s, at), next = char_at(&s, skip_blanks(&s, at + 1));
 
-	s.form = c == '{' || c == '[' ? JSON : c == '<' ? MARKUP : PLAIN;
+	/* A line of a log may begin with "[", too. */
+	if (next &&
+	    ((c == '{' && strchr("\"}", next)) ||
+		(c == '[' && strchr("\"[{]", next))))
+		s.form = JSON;
+	else if (c == '<')
+		s.form = MARKUP;
 	return s;
 }
 
