@@ -63,6 +63,37 @@ both SET 5123 100000 .002 >runs
 says 'more work, as fast' 'SET executes 9\.0% more instructions per request \(\+423 in setCommand\), but is not slower: throughput is within 2%\.$'
 vkb-report -o page.html runs deltas
 test_match 'class="lead">SET executes' page.html 'the page says the same'
+
+# Slightly more work of a case that is as fast does not count.
+both SET 4746 100000 .002 >slight
+cp slight runs
+says 'slightly more work, as fast' 'SET executes 0\.98% more instructions per request \(\+46 in setCommand\), but is not slower: throughput is within 2%\.$'
+test_status 0 'it does not fail' judge --ci runs
+test_same 'different true' "$(jq -r 'select(.metric == "instructions_per_req") | "\(.verdict) \(.outweighed)"' deltas)" \
+  'its record says why'
+test_that 'the text of each case' vkb-compare --baseline base runs
+test_match '^~ +SET .*\+1\.0%, \+46 in setCommand +not slower$' .out 'its row says so'
+cp .out brief
+test_same "$(cat brief)" "$(vkb-compare --deltas deltas)" 'and the report from the records'
+judge --explain SET runs >explained
+test_match '^  reason .* below 1%, and the time of the case did not change$' explained '--explain says why'
+{ cat slight && both GET 4746 100000 .002; } >runs
+says 'two such cases' 'GET executes 0\.98% more instructions, SET 0\.98% more instructions, without being slower\.$'
+jq -c 'select(.counted or .type != "run")' slight >runs
+test_status 1 'slightly more work without a time fails' judge runs
+test_status 1 'slightly more work fails if counts alone are judged' \
+  judge --metrics instructions_per_req slight
+both SET 4747 100000 .002 >runs
+test_status 1 '1 % more work fails' judge runs
+both SET 4746 99000 .3 >runs
+test_status 1 'slightly more work fails if the time is undecided' judge runs
+both SET 4746 97000 .002 >runs
+test_status 1 'slightly more work fails if the case is slower' judge -f jsonl:deltas runs
+test_same regression "$(jq -r 'select(.metric == "instructions_per_req").verdict' deltas)" 'also by its work'
+both SET 4746 99000 .3 | jq -c 'if .counted or .type != "run" then . else .metrics.server_cpu_us_per_req =
+  7 + .01 * (.run.index % 3) end' >runs
+says 'slightly more work, and as much CPU time' 'SET executes 0\.98% more .*, but is not slower: CPU per request is within 2%\.'
+test_status 0 'the CPU time of a request is enough' judge runs
 both SET 5123 104000 .002 >runs
 says 'more work, faster' "SET executes 9\\.0% more instructions per request \\(\\+423 in setCommand\\), but is [34]\\.[0-9]% faster $T\\.$"
 both SET 4277 96000 .002 >runs

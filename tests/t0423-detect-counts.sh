@@ -80,6 +80,37 @@ trade 1700 | sed 's/allocations/syscalls/' >h
 test_same 'exit 1 improvement 2 gate true regression 2 gate true' "$(found h | sort | xargs)" \
   'a few instructions less for each do not outweigh more system calls'
 
+# timed COUNT RPS: twelve commits, of which the last three execute COUNT instructions
+# at RPS requests/s, with four measured runs each
+timed() {
+  counts 4700 4700 4700 4700 4700 4700 4700 4700 4700 "$1" "$1" "$1" | jq -c --argjson rps "$2" 'if .type != "run" then . else .,
+    (select(.run.index == 1) | del(.counted) | (.run.session[1:] | tonumber) as $k |
+      .metrics = {rps: (if $k < 9 then 100000 else $rps end)} |
+      range(4) as $i | .metrics.rps += 20 * ($i - 1) + 30 * ($k % 3) | .run.index = 3 + $i) end'
+}
+# newest: prints the commits of timed up to the first that changed
+newest() { jq -c 'if .type == "run" then select(.run.session | test("^s1[01]") | not) else
+  select(.time < "2026-01-11") end' h >upto && vkb-detect --latest 9 "$@" upto >text; }
+timed 4746 100000 >h
+test_same 'different 9 gate true exit 0' "$(found h | sort | xargs)" \
+  'slightly more instructions of a history that is not slower do not count'
+test_match '\+1\.0% .*not slower' text 'and the text says so'
+test_status 0 'nor with --latest' newest
+test_match '\+1\.0% .*not slower' text 'and the text says so'
+timed 4747 100000 >h
+test_same 'exit 1 regression 9 gate true' "$(found h | sort | xargs)" '1 % more instructions are one'
+test_status 1 'also with --latest' newest
+timed 4746 96000 >h
+found h >kinds
+test_match '^exit 1$' kinds 'slightly more instructions are one of a slower history'
+test_absent '^different' kinds 'and remain one'
+test_status 1 'also with --latest, by its work alone' newest -m instructions_per_req
+timed 4746 100000 | jq -c 'if .metrics.rps then .metrics.rps *= 1 + .2 * (.run.index % 2) else . end' >h
+test_same 'exit 1 regression 9 gate true' "$(found h | sort | xargs)" 'and of one of which the time is unclear'
+test_same 'exit 1 regression 9 gate true' \
+  "$(timed 4746 100000 | jq -c 'select(.counted or .type == "commit")' >h; found h | sort | xargs)" \
+  'and of counts alone'
+
 counts '4700@gcc 12' '4700@gcc 12' '4855@gcc 13' '4855@gcc 13' >h
 test_same 'exit 0 regression 2 info true' "$(found h | xargs)" \
   'a change at another compiler is not a regression'

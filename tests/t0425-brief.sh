@@ -105,6 +105,34 @@ module '{"server":"/opt/valkey-server"}'
 } >noisy
 judge noisy
 says '^Next: vkb-ab old=a{12} new=b{12} -- set\.json --runs [0-9]+$' 'for an undecided result the command measures again with more runs'
+# worse METRIC FACTOR: only this metric became worse
+worse() {
+  runs old 100000 .001 '{"command":"SET"}' ",\"$1\":10*RUN"
+  runs new 100000 .001 '{"command":"SET"}' ",\"$1\":$2*RUN"
+}
+for metric in p99_latency_ms bytes_per_key; do
+  worse $metric 13 >worse.jsonl
+  judge --metrics "rps,$metric" worse.jsonl
+  test_match '^- ' text "$metric is worse"
+  test_absent '^Next' text 'no command is printed that cannot explain it'
+done
+for metric in p50_latency_ms server_cpu_us_per_req; do
+  worse $metric 13 >worse.jsonl
+  judge --metrics "rps,$metric" worse.jsonl
+  says '^Next: vkb-why a{12} b{12} set\.json SET$' "a command is printed that explains $metric"
+done
+{
+  runs old 100000 .001 '{"command":"SET"}' ',"p99_latency_ms":1.01,"p999_latency_ms":2'
+  runs new 100000 .001 '{"command":"SET"}' ',"p99_latency_ms":1.01,"p999_latency_ms":2'
+} | jq -c 'if .type == "run" then .metrics.p99_latency_ms *= 1 + .6 * (.run.index * 5 % 7 % 3) |
+  .metrics.p999_latency_ms *= 1 + .9 * (.run.index * 3 % 7 % 3) else . end |
+  if .subject.label == "new" then .metrics.p99_latency_ms *= 1 + .1 * (.run.index % 2) |
+  .metrics.p999_latency_ms *= 1 + .1 * (.run.index % 3) else . end' >tails
+judge tails
+says '^No slowdown found\. Undecided: p99(\.9)? of SET \(the slowest (0\.)?1% of requests; ' 'a tail is explained'
+sed 's/"SET"/"GET"/' tails >others
+judge tails others
+test_same 1 "$(tr '\n' ' ' <text | grep -o 'the slowest' | wc -l | tr -d ' ')" 'and once a report'
 module '{"server":"/opt/valkey-server"}' noisy
 says "^Next: vkb-ab -C \\. old=a{12} new=b{12} --module-build 'make -j' --server /opt/valkey-server -- set\\.json --runs [0-9]+$" \
   'this command builds the module'

@@ -121,9 +121,17 @@ struct verdict_other {
 	bool time; /* it is the time by which the case is judged */
 };
 
+#define VERDICT_SLIGHT .01 /* a smaller rise of a count alone is slight */
+
+/* Is it a rise of instructions by less than VERDICT_SLIGHT, which a case whose
+ * time did not change may have? */
+bool verdict_is_slight(const char *name, const struct verdict_facts *rise);
+
 /*
- * Is a rise of the metric 'name' no regression, because the other metric of the
- * same case became better? Allocations and system calls are means: fewer
+ * Does the other metric of the same case outweigh a rise of the metric 'name',
+ * so that it is different and not worse? A slight rise of instructions is
+ * outweighed by a time or CPU time per request that is equivalent. The others
+ * need one that became better: allocations and system calls are means, so fewer
  * instructions or less time, also if that is only likely, outweigh more
  * allocations, and less time outweighs more system calls. Instructions do not
  * hold the work of the kernel, so they outweigh these only where many are saved

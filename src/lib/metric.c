@@ -218,6 +218,14 @@ metric_is_percentile(const struct metric *m, const char *hist)
 }
 
 double
+metric_tail(const char *name)
+{
+	const struct metric *m = metric_find(name);
+
+	return m && m->hist && m->quantile >= .9 ? 1 - m->quantile : 0;
+}
+
+double
 metric_time(const struct metric *m, const struct hist *h)
 {
 	double ns = m->quantile == METRIC_MEAN ? hist_mean(h)

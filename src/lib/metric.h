@@ -61,6 +61,10 @@ const struct metric *metric_find(const char *name);
 /* Is it a percentile or the maximum of a histogram of a run? */
 bool metric_is_percentile(const struct metric *, const char *hist);
 
+/* Returns the share of the requests that a percentile from the 90th on is
+ * about, the slowest: .01 for p99; 0: another metric. */
+double metric_tail(const char *name);
+
 /* Returns a metric that has a histogram, in ms; NAN: the histogram is empty. */
 double metric_time(const struct metric *, const struct hist *);
 

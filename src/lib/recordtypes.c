@@ -219,6 +219,9 @@ static const struct record_key delta_keys[] = {
     {"noise", B, false,
 	"equivalent as both sides are the same server, whatever the intervals "
 	"say"},
+    {"outweighed", B, false,
+	"different and no regression: more of a count, but less work or time; "
+	"or less than 1 % more instructions, in the same time"},
     {"visible", N, false, "smallest relative change that these runs detect"},
     {"needed", O, false,
 	"runs of each side (and minutes) that would decide it; rounds: "

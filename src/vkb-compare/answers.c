@@ -42,6 +42,18 @@ add_name(struct str *s, const struct brief_case *b)
 	str_add(s, b->worst->common ? " together" : "");
 }
 
+/* Adds "the slowest 1% of requests; " for a p99, once a report. */
+static void
+explain_tail(struct str *s, const struct brief_case *b, bool *told)
+{
+	double share = metric_tail(b->worst->name);
+
+	if (share > 0 && b->worst != b->first && !*told) {
+		str_printf(s, "the slowest %.3g%% of requests; ", 100 * share);
+		*told = true;
+	}
+}
+
 /* Adds "runs vary by 34%; bytes per key 16.7% lower": why a case is undecided,
  * and what else became better. */
 static void
@@ -106,9 +118,9 @@ add_changed(struct str *s, const struct answer *a, size_t i)
 }
 
 /* Adds the cases of an answer, at most NAMED of them; 'all' has those of the
- * report. */
+ * report. *told: what a tail is has been said. */
 static void
-add_cases(struct str *s, const struct answer *a, size_t all)
+add_cases(struct str *s, const struct answer *a, size_t all, bool *told)
 {
 	const struct row *r = a->v->worst;
 	bool changed = brief_is_change(a->v);
@@ -146,14 +158,18 @@ add_cases(struct str *s, const struct answer *a, size_t all)
 		if (!open || !a->reasons)
 			continue;
 		str_add(s, " (");
+		explain_tail(s, b, told);
 		add_reason(s, b);
 		str_addc(s, ')');
 	}
 	if (a->cases > named)
 		str_printf(s, " and %zu more", a->cases - named);
+	if (a->works && a->n > 1 && r->outweighed)
+		str_add(s, ", without being slower");
 	if (!open || a->reasons)
 		return;
 	str_add(s, " (");
+	explain_tail(s, a->v, told);
 	add_reason(s, a->v);
 	str_addc(s, ')');
 }
@@ -176,6 +192,7 @@ size_t
 brief_add_summary(struct str *s, const struct brief *b)
 {
 	size_t from = s->len, first = 0, all = 0;
+	bool told = false;
 	struct answer a;
 
 	for (size_t i = 0; i < b->n; i++)
@@ -194,7 +211,7 @@ brief_add_summary(struct str *s, const struct brief *b)
 		begin_sentence(
 		    s, from, &first, a.works ? "" : brief_answer(a.v));
 		str_add(s, a.works ? "" : ": ");
-		add_cases(s, &a, all);
+		add_cases(s, &a, all, &told);
 		str_addc(s, '.');
 	}
 	return (first ? first : s->len) - from;

@@ -146,6 +146,8 @@ brief_answer(const struct brief_case *b)
 		return "waived";
 	if (r->noise)
 		return "noise";
+	if (r->outweighed && together_is_work(r))
+		return "not slower";
 	if (is_work(r) && r->verdict == VERDICT_REGRESSION)
 		return "more work";
 	if (is_work(r) && r->verdict == VERDICT_IMPROVEMENT)

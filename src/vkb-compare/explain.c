@@ -4,6 +4,7 @@
 #include "report.h"
 #include "casename.h"
 #include "str.h"
+#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -257,8 +258,12 @@ explain_reason(struct str *s, const struct row *r)
 	default:
 		if (r->outweighed)
 			str_add(s,
-			    "the change is beyond the margin, but the case "
-			    "takes fewer instructions or less time");
+			    together_is_work(r)
+				? "the change is beyond the margin, but below "
+				  "1%, and the time of the case did not change"
+				: "the change is beyond the margin, but the "
+				  "case takes fewer instructions or less "
+				  "time");
 		else
 			str_printf(s, "%sthe change%s is beyond the margin",
 			    !tested ? ""

@@ -125,6 +125,8 @@ make_delta(const struct comparison *c, const struct row *r,
 	str_free(&text);
 	if (r->noise)
 		json_set_bool(rec, "noise", true);
+	if (r->outweighed)
+		json_set_bool(rec, "outweighed", true);
 	json_set_num(rec, "visible", r->visible);
 	if (r->needed) {
 		needed = json_object();

@@ -37,7 +37,8 @@ struct row {
 	bool has_rest;
 	bool busy; /* its error allows for other programs on one side */
 	enum verdict verdict;
-	bool outweighed; /* more of a means, but less work or time */
+	bool outweighed; /* more of a means, but less work or time; or slightly
+			  * more instructions, in the same time */
 	bool unchanged;  /* known from the servers (sameserver.h) */
 	bool noise;      /* hence equivalent, whatever the tests say */
 	size_t needed;   /* runs of too few, or rounds; 0: not known */

@@ -4,6 +4,7 @@
 #include "cases.h"
 #include "json.h"
 #include "jsonl.h"
+#include "metric.h"
 #include "num.h"
 #include "rebuild.h"
 #include "record.h"
@@ -211,13 +212,33 @@ count_rounds(const struct brief *b)
 	return most;
 }
 
-/* Does the build cost more, in time or in work? */
+/* Has the change of a metric a cause that functions and counts of a request
+ * show? Tails are of few requests, memory has no functions, and vkb-why does
+ * not run other programs. */
 static bool
-is_worse(const struct brief_case *b)
+has_function(const char *name)
 {
-	return b->worst && !b->worst->waived && !b->worst->common &&
-	    (b->worst->verdict == VERDICT_REGRESSION ||
-		b->worst->verdict == VERDICT_LIKELY_REGRESSION);
+	const char *base = metric_base(name);
+
+	return strcmp(base, "rps") == 0 || strcmp(base, "capacity_rps") == 0 ||
+	    strcmp(base, "avg_latency_ms") == 0 ||
+	    strcmp(base, "p50_latency_ms") == 0 || str_ends(base, "_per_req");
+}
+
+/* Does the build cost more, in time or in work, by what vkb-why can explain? */
+static bool
+is_explained(const struct brief_case *b)
+{
+	for (size_t i = 0; b->worst && i < b->n; i++) {
+		const struct row *r = &b->rows[i];
+
+		if (report_is_judged(r) && !r->common &&
+		    (r->verdict == VERDICT_REGRESSION ||
+			r->verdict == VERDICT_LIKELY_REGRESSION) &&
+		    has_function(r->name))
+			return true;
+	}
+	return false;
 }
 
 /* Adds the command that finds the function of a slower case. */
@@ -270,7 +291,7 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 	size_t rounds = count_rounds(b), i = 0;
 	struct str same = {0}, options = {0}, repository = {0};
 
-	while (i < b->n && b->v[i].worst && !is_worse(&b->v[i]))
+	while (i < b->n && !is_explained(&b->v[i]))
 		i++;
 	str_add(&options, "");
 	str_add(&repository, "");
@@ -283,7 +304,7 @@ brief_add_next(struct str *s, const struct brief *b, const struct report *r)
 	report_same_server(&same, b->c);
 	if (same.len || !is_known(r->config))
 		;
-	else if (i < b->n && b->v[i].worst &&
+	else if (i < b->n &&
 	    (known ||
 		(base && dirty &&
 		    (!is_known(r->repository) || is_folder(r->repository)))))

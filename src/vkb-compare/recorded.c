@@ -98,6 +98,7 @@ read_row(struct row *r, const struct json *rec)
 	r->common = json_get_bool(rec, "common", false);
 	r->primary = json_get_bool(rec, "primary", false);
 	r->noise = json_get_bool(rec, "noise", false);
+	r->outweighed = json_get_bool(rec, "outweighed", false);
 	r->visible = json_get_num(rec, "visible", NAN);
 	r->minutes = json_get_num(needed, "minutes", NAN);
 	f->p = json_get_num(rec, "probability", NAN);

@@ -349,7 +349,9 @@ report_notes(struct str *s, const struct row *r)
 	    {r->metric.exact,
 		isnan(f->sd) ? "not exact: judged by the spread of the runs"
 			     : "exact"},
-	    {r->outweighed, "outweighed by less work or time"}};
+	    {r->outweighed,
+		together_is_work(r) ? "not slower"
+				    : "outweighed by less work or time"}};
 	const char *sep = "";
 
 	if (r->notes) {

@@ -311,49 +311,10 @@ group_findings(struct findings *all)
 	free(v);
 }
 
-/* Does the finding, at the place of the other and of the same case, outweigh
- * it? */
-static bool
-is_outweighing(const struct finding *f, const struct finding *other)
-{
-	struct verdict_other by = {.name = f->metric.name,
-	    .facts = &f->facts,
-	    .verdict = (enum verdict)f->kind,
-	    .time = f->primary ||
-		strcmp(metric_base(f->metric.name),
-		    metric_primary(f->series->config)) == 0};
-
-	return f->series->kase == other->series->kase && f->gate &&
-	    f->lo <= other->hi && other->lo <= f->hi &&
-	    verdict_outweighs(&by, other->metric.name, &other->facts);
-}
-
-/* More allocations or system calls are not a regression of a case that takes
- * less. */
-static void
-outweigh_findings(struct findings *all, bool latest)
-{
-	for (size_t i = 0; i < all->n; i++) {
-		struct finding *f = &all->v[i];
-		bool less = false;
-
-		if (f->kind != FINDING_REGRESSION)
-			continue;
-		for (size_t k = 0; k < all->n; k++)
-			less |= is_outweighing(&all->v[k], f);
-		if (!less)
-			continue;
-		f->kind = FINDING_DIFFERENT;
-		all->verdicts[VERDICT_REGRESSION] -= latest && f->gate;
-		all->verdicts[VERDICT_DIFFERENT] += latest && f->gate;
-	}
-}
-
 /* Makes the groups of all findings; 'latest' as in struct finding_group. */
 static void
 grouping_make(struct findings *all, const struct branch *b, bool latest)
 {
-	outweigh_findings(all, latest);
 	group_findings(all);
 	set_group_keys(all, b, latest);
 }
@@ -746,6 +707,48 @@ judge_sheets(struct findings *all, bool virtual)
 	free(v);
 }
 
+static bool
+is_time(const struct finding *f)
+{
+	return f->primary ||
+	    strcmp(metric_base(f->metric.name),
+		metric_primary(f->series->config)) == 0;
+}
+
+/* Does the finding, with this verdict, at the place of the other and of the
+ * same case, outweigh it? */
+static bool
+is_outweighing(
+    const struct finding *f, enum verdict v, const struct finding *other)
+{
+	struct verdict_other by = {.name = f->metric.name,
+	    .facts = &f->facts,
+	    .verdict = v,
+	    .time = is_time(f)};
+
+	return f->series->kase == other->series->kase && f->gate &&
+	    f->lo <= other->hi && other->lo <= f->hi &&
+	    verdict_outweighs(&by, other->metric.name, &other->facts);
+}
+
+/* More allocations or system calls are not a regression of a case that takes
+ * less, nor are slightly more instructions of one that is not slower. 'v' has
+ * the verdicts of the findings. */
+static void
+outweigh_findings(struct findings *all, enum verdict *v)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+
+		if (v[i] != VERDICT_REGRESSION)
+			continue;
+		for (size_t k = 0; k < all->n; k++)
+			f->outweighed |= is_outweighing(&all->v[k], v[k], f);
+		if (f->outweighed)
+			v[i] = VERDICT_DIFFERENT;
+	}
+}
+
 /*
  * Judges the findings about the newest point by the model of vkb-compare, sets
  * their kinds by the verdicts and removes those that are not a change.
@@ -755,6 +758,7 @@ static void
 deciding_judge(struct findings *all, bool virtual)
 {
 	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
+	enum verdict *v = mem_array(all->n + 1, sizeof *v);
 	size_t kept = 0;
 
 	judge_sheets(all, virtual);
@@ -766,23 +770,29 @@ deciding_judge(struct findings *all, bool virtual)
 	claim_choose(claims, all->n, false);
 	for (size_t i = 0; i < all->n; i++) {
 		struct finding *f = &all->v[i];
-		enum verdict v = verdict_decide(
-		    &f->facts, f->metric.better, f->margin, claims[i].word);
 
-		if (f->setup && v <= VERDICT_LIKELY_DIFFERENT)
-			v = v < VERDICT_LIKELY_REGRESSION
+		v[i] = verdict_decide(
+		    &f->facts, f->metric.better, f->margin, claims[i].word);
+		if (f->setup && v[i] <= VERDICT_LIKELY_DIFFERENT)
+			v[i] = v[i] < VERDICT_LIKELY_REGRESSION
 			    ? VERDICT_DIFFERENT
 			    : VERDICT_LIKELY_DIFFERENT;
-		all->verdicts[v] += f->gate;
-		all->enough += v != VERDICT_INSUFFICIENT;
-		if (v > VERDICT_LIKELY_DIFFERENT) {
+	}
+	outweigh_findings(all, v);
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+
+		all->verdicts[v[i]] += f->gate;
+		all->enough += v[i] != VERDICT_INSUFFICIENT;
+		if (v[i] > VERDICT_LIKELY_DIFFERENT) {
 			finding_drop(f);
 			continue;
 		}
-		f->kind = (enum finding_kind)v;
+		f->kind = (enum finding_kind)v[i];
 		all->v[kept++] = *f;
 	}
 	all->n = kept;
+	free(v);
 	free(claims);
 }
 
@@ -1139,6 +1149,123 @@ read_judged(struct judged *j, const struct branch *b, const struct series *s,
 	return rc;
 }
 
+#define BESIDE 10 /* points on each side of a change of a count */
+
+/* Sets the points [*from, *to) of a series that are on the levels before and
+ * after a change of another metric. Returns false if the series changes there
+ * itself, or has points between them. */
+static bool
+find_levels(const struct findings *all, const struct judged *j,
+    const struct finding *change, size_t npoints, size_t *from, size_t *to)
+{
+	const double *v = j->v.v;
+	size_t first = 0, last = npoints, k = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *f = &all->v[i];
+
+		if (!is_same_metric(f->series, j->series))
+			continue;
+		if (f->lo <= change->hi && change->lo <= f->hi)
+			return false;
+		if (f->at > change->at && f->at < last)
+			last = f->at;
+		else if (f->at < change->at && f->hi > first)
+			first = f->hi;
+	}
+	for (size_t i = change->lo; i < change->at; i++)
+		if (!isnan(v[i]))
+			return false;
+	*from = *to = change->at;
+	while (*from > first && k < BESIDE)
+		k += !isnan(v[--*from]);
+	for (k = 0; *to < last && k < BESIDE;)
+		k += !isnan(v[(*to)++]);
+	return true;
+}
+
+/* Returns the verdict on the runs of a series beside the change of a count. */
+static enum verdict
+judge_beside(const struct findings *all, const struct branch *b,
+    struct judged *j, const struct finding *change)
+{
+	struct finding f = j->frame, *one = &f;
+	const size_t *first = j->v.first;
+	size_t from, to, points = 0;
+	enum verdict v;
+
+	if (!find_levels(all, j, change, b->npoints, &from, &to))
+		return VERDICT_INCONCLUSIVE;
+	f.n[0] = first[change->at] - first[from];
+	f.n[1] = first[to] - first[change->at];
+	if (f.n[0] < VERDICT_RUNS || f.n[1] < VERDICT_RUNS)
+		return VERDICT_INSUFFICIENT;
+	for (size_t i = from; i < change->at; i++)
+		points += !isnan(j->v.v[i]);
+	f.facts = verdict_start(j->v.all + first[from], f.n[0],
+	    j->v.all + first[change->at], f.n[1]);
+	keep_runs(&f, b, &j->v, from, to - 1, points);
+	judge_sheet(&one, 1, b->reading->is_virtual);
+	v = verdict_decide(&f.facts, f.metric.better, f.margin, CLAIM_NONE);
+	free(f.runs);
+	free(f.sessions);
+	return v;
+}
+
+/* Does a time of the case, of any machine, show that it is not slower from the
+ * change of the count on? */
+static bool
+is_not_slower(const struct findings *all, const struct branch *b,
+    const struct finding *change, const struct finding_rules *r)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < b->nseries && !known; i++) {
+		const struct series *s = &b->series[i];
+		struct verdict_other by = {.name = s->metric};
+		struct judged j;
+
+		if (s->kase != change->series->kase ||
+		    read_judged(&j, b, s, r) < 0)
+			continue;
+		if (j.shown && j.frame.gate && !j.exact && j.v.n) {
+			by.facts = &j.frame.facts;
+			by.verdict = judge_beside(all, b, &j, change);
+			by.time = is_time(&j.frame);
+			known = verdict_outweighs(
+			    &by, change->metric.name, &change->facts);
+		}
+		branch_free_values(&j.v);
+		if (j.shown)
+			free(j.frame.name);
+	}
+	return known;
+}
+
+/* As deciding_judge, for the findings of a history. */
+static void
+outweigh_history(
+    struct findings *all, const struct branch *b, const struct finding_rules *r)
+{
+	enum verdict *v = mem_array(all->n + 1, sizeof *v);
+
+	for (size_t i = 0; i < all->n; i++)
+		v[i] = all->v[i].kind < FINDING_SPIKE
+		    ? (enum verdict)all->v[i].kind
+		    : VERDICT_INCONCLUSIVE;
+	outweigh_findings(all, v);
+	for (size_t i = 0; i < all->n; i++) {
+		struct finding *f = &all->v[i];
+
+		if (v[i] == VERDICT_REGRESSION && f->gate &&
+		    verdict_is_slight(f->metric.name, &f->facts))
+			f->outweighed = is_not_slower(all, b, f, r);
+		if (f->outweighed)
+			f->kind = FINDING_DIFFERENT;
+	}
+	free(v);
+}
+
 /* Judges the series of one case and metric, of which each machine has one. */
 static void
 judge_series(struct findings *all, const struct branch *b, struct judged *v,
@@ -1209,6 +1336,8 @@ finding_find_all(
 		    policy_waives(&all->v[i].waiver, all->v[i].facts.ratio);
 	if (joining_make(all, b, r) < 0)
 		rc = -1;
+	if (!r->latest)
+		outweigh_history(all, b, r);
 	grouping_make(all, b, r->latest > 0);
 	return rc;
 }

@@ -64,6 +64,7 @@ struct finding {
 	size_t reverted; /* unless it stands: the point that brought it back */
 	struct policy_waiver waiver;
 	bool waived;
+	bool outweighed; /* as a row of vkb-compare: different, no regression */
 	char *setup;  /* what changed besides the commit (setup.h), or NULL */
 	bool rebuilt; /* a count, and compiler or flags changed with it */
 	size_t joint; /* index of a finding of the same change */

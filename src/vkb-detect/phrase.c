@@ -330,6 +330,11 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 			: "at the end: a spike or a new level");
 	else if (!f->stands)
 		str_printf(s, "reverted by %s", b->points[f->reverted].name);
+	else if (f->outweighed)
+		str_add(s,
+		    verdict_is_slight(f->metric.name, &f->facts)
+			? "not slower"
+			: "outweighed by less work or time");
 	else if (finding_direction(f) != FINDING_REGRESSION)
 		str_add(s, "");
 	else if (f->waived)
