@@ -18,7 +18,6 @@
 #include "vkb-compare/report.h"
 #include "vkb-compare/sides.h"
 #include "vkb-compare/subject.h"
-#include "vkb-compare/together.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -313,7 +312,7 @@ compare_sides(const struct sides *s, const struct rules *r,
 		c[i].on_likely = o->on_likely ? o->on_likely : "ok";
 	decide_all(c, *n, r);
 	for (size_t i = 0; i < *n; i++)
-		together_describe(&c[i]);
+		report_describe_together(&c[i]);
 	decide_overall(c, *n);
 	subject_tell_apart(c, *n);
 	return c;

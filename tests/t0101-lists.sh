@@ -250,7 +250,7 @@ cycles() {
       }
     }' | sort -u | { tsort >/dev/null; } 2>&1
 }
-for d in build detect env flame gendata history load parse pgpush profile record report serve trackcommits; do
+for d in build compare detect env flame gendata history load parse pgpush profile record report serve trackcommits; do
   cycles "vkb-$d"
 done >"$bad"
 empty 'no module of these programs uses one that uses it'

@@ -1,23 +1,17 @@
-#include "briefrow.h"
+#include "brief.h"
+#include "changetext.h"
+#include "markup.h"
 #include "mem.h"
 #include "metric.h"
 #include "num.h"
 #include "report.h"
 #include "str.h"
 #include "table.h"
-#include "together.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	COLUMNS = 80,   /* unless a terminal says how many it has */
-	FEW = 20,       /* cases: of more, those without a change are counted */
-	MOST = 50,      /* changed cases that are shown */
-	INDENT = 5,     /* of what does not fit into a row */
-	NAME_LEAST = 12 /* bytes of a name that is cut */
-};
 
 /* --- the cases */
 
@@ -43,8 +37,8 @@ compare_cases(const void *a, const void *b)
 
 	if (x->worst && y->worst &&
 	    report_rank(x->worst) == report_rank(y->worst) &&
-	    together_is_work(x->worst) != together_is_work(y->worst))
-		return together_is_work(x->worst) - together_is_work(y->worst);
+	    report_is_work(x->worst) != report_is_work(y->worst))
+		return report_is_work(x->worst) - report_is_work(y->worst);
 	if (x->worst && y->worst)
 		return report_compare(x->worst, y->worst);
 	return !x->worst - !y->worst;
@@ -146,7 +140,7 @@ brief_answer(const struct brief_case *b)
 		return "waived";
 	if (r->noise)
 		return "noise";
-	if (r->outweighed && together_is_work(r))
+	if (r->outweighed && report_is_work(r))
 		return "not slower";
 	if (is_work(r) && r->verdict == VERDICT_REGRESSION)
 		return "more work";
@@ -167,6 +161,245 @@ brief_write_answer(struct str *s, const struct brief_case *b)
 }
 
 /* --- the table */
+
+static const struct row *
+find_row(const struct brief_case *b, const char *name)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (strcmp(b->rows[i].name, name) == 0 && b->rows[i].gate)
+			return &b->rows[i];
+	return NULL;
+}
+
+/* Returns the row that a column shows; NULL: none. */
+static const struct row *
+choose_row(const struct brief_case *b, enum column column)
+{
+	static const char *const names[OPTIONAL] = {[P50] = "p50_latency_ms",
+	    [P99] = "p99_latency_ms",
+	    [WORK] = "instructions_per_req"};
+	const struct row *r;
+
+	if (!names[column])
+		return b->first;
+	r = find_row(b, names[column]);
+	return r == b->first ? NULL : r;
+}
+
+static void
+write_change(struct str *s, const struct row *r)
+{
+	struct changetext t = report_changetext(r);
+
+	changetext_percent(s, &t);
+}
+
+static void
+write_words(struct str *s, const struct row *r)
+{
+	struct changetext t = report_changetext(r);
+
+	changetext_words(s, &t);
+}
+
+/* Is the row claimed by its change relative to the other cases? */
+static bool
+is_claimed_by_rest(const struct row *r)
+{
+	return r->verdict < VERDICT_LIKELY_REGRESSION && report_is_by_rest(r);
+}
+
+/* Writes what a column says of a row; 'words': with words. What is claimed
+ * relative to the other cases is shown so, as a line below the row says. */
+static void
+write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
+{
+	struct changetext t = report_changetext(r);
+
+	if (!words && is_claimed_by_rest(r)) {
+		t.ratio = r->rest.ratio;
+		changetext_percent(s, &t);
+		return;
+	}
+	l->legend |= changetext_cell(s, &t, r->verdict, r->noise, words);
+}
+
+/* Writes "17.7K -> 21.9K". */
+static void
+write_pair(struct str *s, const struct row *r)
+{
+	char a[NUM_BUF], b[NUM_BUF];
+	double v[2];
+
+	report_values(r, v);
+	str_printf(s, "%s -> %s", num_human(a, v[0]), num_human(b, v[1]));
+}
+
+static void
+write_values(struct str *s, const struct layout *l, const struct row *r)
+{
+	if (r->common) /* relative to the baseline */
+		return;
+	write_pair(s, r);
+	if (!l->title && *r->metric.unit)
+		str_printf(s, " %s", r->metric.unit);
+}
+
+/* Does a column of the table show the row? */
+static bool
+is_in_column(
+    const struct layout *l, const struct brief_case *b, const struct row *r)
+{
+	if (r == b->first)
+		return true;
+	for (enum column i = P50; i < OPTIONAL; i++)
+		if (l->has[i] && choose_row(b, i) == r)
+			return true;
+	return false;
+}
+
+static const char *
+describe_verdict(const struct row *r)
+{
+	struct brief_case one = {.worst = r};
+
+	return brief_answer(&one);
+}
+
+/* Writes "8.0% slower", "p99 12% higher", "3.3% more instructions". */
+static void
+write_change_words(struct str *s, const struct row *r)
+{
+	struct row rest = *r;
+
+	if (report_is_by_rest(r))
+		rest.facts = r->rest;
+	if (report_is_exact(r) && r->facts.ratio > 0) {
+		report_exact_change(s, r);
+		if (report_functions(r) && !report_is_work(r))
+			str_printf(s, ": %s", report_functions(r));
+		return;
+	}
+	if (strcmp(metric_base(r->name), "rps") != 0) {
+		metric_write_label(s, r->name);
+		str_addc(s, ' ');
+	}
+	write_words(s, &rest);
+	str_add(s, report_is_by_rest(r) ? " relative to the other cases" : "");
+}
+
+void
+brief_add_rest(
+    struct str *s, const struct layout *l, const struct brief_case *b)
+{
+	const struct row *work = find_row(b, "instructions_per_req");
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct row *r = &b->rows[i];
+
+		if (r->gate && is_claimed_by_rest(r)) {
+			str_add(s, s->len ? "; " : "also ");
+			write_change_words(s, r);
+			continue;
+		}
+		if (!r->gate || is_in_column(l, b, r) ||
+		    (!r->waived && r != b->worst &&
+			r->verdict >= VERDICT_EQUIVALENT))
+			continue;
+		/* A name at the start could be a command to a CI system. */
+		str_add(s, s->len ? "; " : "also ");
+		metric_write_label(s, r->name);
+		str_addc(s, ' ');
+		if (r->metric.exact) {
+			write_pair(s, r);
+			str_add(s, ", ");
+		}
+		(r->verdict < VERDICT_EQUIVALENT ? write_change
+						 : report_change)(s, r);
+		str_printf(s, " %s", describe_verdict(r));
+		if (report_functions(r) && !report_is_work(r))
+			str_printf(s, ", %s", report_functions(r));
+	}
+	if (l->narrow >= NO_FUNCTIONS && work && b->pair->functions)
+		str_printf(s, "%sinstructions: %s", s->len ? "; " : "",
+		    b->pair->functions);
+	if (b->worst && b->worst->waived)
+		str_printf(s, "%swaived until %s: %s", s->len ? "; " : "",
+		    b->worst->waiver.expires, b->worst->waiver.reason);
+}
+
+static void
+add_work_cell(struct str *s, struct layout *l, const struct brief_case *b)
+{
+	const struct row *r = choose_row(b, WORK);
+	const char *functions = b->pair->functions;
+
+	if (r)
+		write_cell(s, l, r, false);
+	if (l->narrow >= NO_FUNCTIONS || !functions ||
+	    !find_row(b, "instructions_per_req"))
+		return;
+	str_add(s, s->len ? ", " : "");
+	str_addn(s, functions, strcspn(functions, ","));
+}
+
+/* Adds the first cells: the sign, or the answer with its mark, and the name. */
+static void
+add_head_cells(
+    struct table *t, const struct layout *l, const struct brief_case *b)
+{
+	struct str s = {0};
+
+	if (l->marks) {
+		str_printf(
+		    &s, "%s ", b->worst ? report_mark(b->worst->verdict) : "");
+		brief_write_answer(&s, b);
+		table_take(t, str_take(&s));
+	} else {
+		table_cell(t, b->worst ? report_sign(b->worst->verdict) : " ");
+		table_style(t, b->worst ? report_row_colour(b->worst) : NULL);
+	}
+	str_add(&s, "");
+	markup_cut(&s, b->pair->name[0], l->name);
+	table_take(t, str_take(&s));
+}
+
+/* Adds the cells of a case: its sign and name, those of the columns, the
+ * answer; with marks the answer and the name, and at the end the rest. */
+static void
+add_row(struct table *t, struct layout *l, const struct brief_case *b)
+{
+	struct str s = {0};
+
+	add_head_cells(t, l, b);
+	for (enum column i = 0; i < OPTIONAL; i++) {
+		const struct row *r = choose_row(b, i);
+
+		if (!l->has[i])
+			continue;
+		if (i == VALUES)
+			write_values(&s, l, r);
+		else if (i == WORK)
+			add_work_cell(&s, l, b);
+		else if (r)
+			write_cell(
+			    &s, l, r, i == CHANGE && l->narrow < NO_WORDS);
+		table_take(t, str_take(&s));
+		if (r && (r == b->worst || brief_is_change(b)))
+			table_style(t, report_row_colour(r));
+	}
+	if (l->rest) {
+		str_add(&s, "");
+		brief_add_rest(&s, l, b);
+		table_cell(t, s.s + (str_starts(s.s, "also ") ? 5 : 0));
+		str_free(&s);
+	}
+	if (l->marks)
+		return;
+	brief_write_answer(&s, b);
+	table_take(t, str_take(&s));
+	table_style(t, b->worst ? report_row_colour(b->worst) : NULL);
+}
 
 const char *
 brief_choose_title(const struct brief *b)
@@ -191,7 +424,7 @@ choose_columns(struct layout *l, const struct brief *b, size_t n)
 	for (enum column i = 0; i < OPTIONAL; i++) {
 		l->has[i] = i <= CHANGE;
 		for (size_t k = 0; k < n && !l->has[i]; k++)
-			l->has[i] = brief_choose_row(&b->v[k], i) != NULL;
+			l->has[i] = choose_row(&b->v[k], i) != NULL;
 	}
 	for (size_t k = 0; k < n; k++)
 		work |= b->v[k].pair->functions != NULL;
@@ -251,240 +484,215 @@ brief_make_table(const struct brief *b, struct layout *l, size_t n)
 	l->rest = l->marks && has_rest(l, b, n);
 	add_titles(t, l);
 	for (size_t i = 0; i < n; i++)
-		brief_add_row(t, l, &b->v[i]);
+		add_row(t, l, &b->v[i]);
 	return t;
 }
 
-/* May a line begin with this text? A CI system that reads the log takes some
- * words as commands. */
+/* --- the summary */
+
+enum {
+	NAMED = 4,   /* cases of an answer that are named */
+	LONGEST = 60 /* bytes of a name */
+};
+
+/* Cases with one answer, which follow each other. */
+struct answer {
+	const struct brief_case *v;
+	size_t n;     /* with what all cases have in common */
+	size_t cases; /* without it */
+	bool reasons; /* each case has its own */
+	bool works;   /* of instructions, which a sentence says in its place */
+};
+
+/* Has the case a sentence of its own about what decides it? */
 static bool
-may_begin_line(const char *s)
+has_sentence(const struct brief_case *b)
 {
-	return !strchr(":# ", *s) && ((unsigned char)*s & 0xc0) != 0x80;
+	return b->pair->together && report_has_together(b->worst);
 }
 
-/* Returns the length of a word, including words after it that may not begin a
- * line. */
-static size_t
-measure_word(const char *s)
+static void
+add_name(struct str *s, const struct brief_case *b)
 {
-	size_t n = strcspn(s, " ");
-
-	while (s[n] && !may_begin_line(s + n + strspn(s + n, " "))) {
-		n += strspn(s + n, " ");
-		n += strcspn(s + n, " ");
+	if (b->worst && b->worst != b->first && !b->worst->common) {
+		metric_write_label(s, b->worst->name);
+		str_add(s, " of ");
 	}
-	return n;
+	markup_cut(s, b->pair->name[0], LONGEST);
+	str_add(s, b->worst->common ? " together" : "");
 }
 
-/* Returns how many of the n bytes of a word fit in the columns; n if it cannot
- * be broken. */
-static size_t
-fit_word(const char *s, size_t n, size_t columns)
-{
-	for (size_t at = columns; at > 0; at--)
-		if (may_begin_line(s + at))
-			return at;
-	return n;
-}
-
-/* Adds the text in lines of at most 'width' columns, broken at blanks, and
- * within words that are longer than a line. */
+/* Adds "the slowest 1% of requests; " for a p99, once a report. */
 static void
-add_wrapped(struct str *s, const char *text, size_t indent, size_t width)
+explain_tail(struct str *s, const struct brief_case *b, bool *told)
 {
-	size_t room = width > indent ? width - indent : 1, left = room;
+	double share = metric_tail(b->worst->name);
 
-	str_printf(s, "%*s", (int)indent, "");
-	for (const char *word = text; *word;) {
-		size_t n = measure_word(word), part;
-
-		if (word != text && n + 1 > left) {
-			str_printf(s, "\n%*s", (int)indent, "");
-			left = room;
-		} else if (word != text) {
-			str_addc(s, ' ');
-			left--;
-		}
-		for (; n > left; left = room) {
-			part = fit_word(word, n, left);
-			str_addn(s, word, part);
-			word += part;
-			n -= part;
-			if (n)
-				str_printf(s, "\n%*s", (int)indent, "");
-		}
-		str_addn(s, word, n);
-		left -= n;
-		word += n;
-		word += strspn(word, " ");
+	if (share > 0 && b->worst != b->first && !*told) {
+		str_printf(s, "the slowest %.3g%% of requests; ", 100 * share);
+		*told = true;
 	}
-	str_addc(s, '\n');
 }
 
+/* Adds "runs vary by 34%; bytes per key 16.7% lower": why a case is undecided,
+ * and what else became better. */
 static void
-write_wrapped(struct str *s, const char *text, size_t indent, size_t width)
+add_reason(struct str *s, const struct brief_case *b)
 {
-	struct str t = {0};
-
-	str_visible(&t, text);
-	add_wrapped(s, t.s, indent, width);
-	str_free(&t);
-}
-
-/* Writes the lines of the table, below each what its row has no room for. */
-static void
-write_table(struct str *s, const struct brief *b, const struct layout *l,
-    const struct table *t, bool colour)
-{
-	struct str lines = {0}, rest = {0};
-	const char *line, *end;
-	size_t at = 0;
-
-	table_print(t, &lines, colour);
-	for (line = lines.s; line && *line; line = end + 1) {
-		end = strchrnul(line, '\n');
-		str_addn(s, line, (size_t)(end - line) + 1);
-		if (line == lines.s) /* titles */
+	report_reason(s, b->worst);
+	for (size_t i = 0; i < b->n; i++) {
+		if (!report_is_judged(&b->rows[i]) ||
+		    b->rows[i].verdict != VERDICT_IMPROVEMENT)
 			continue;
-		str_clear(&rest);
-		brief_add_rest(&rest, l, &b->v[at++]);
-		if (rest.len)
-			write_wrapped(s, rest.s, INDENT, l->width);
+		str_add(s, "; ");
+		write_change_words(s, &b->rows[i]);
 	}
-	str_free(&lines);
-	str_free(&rest);
 }
 
-/* Chooses as much as fits in the columns of the terminal, and writes it. */
+static struct answer
+find_answer(const struct brief *b, size_t from)
+{
+	const char *word = brief_answer(&b->v[from]);
+	struct str first = {0}, other = {0};
+	struct answer a = {.v = &b->v[from], .works = true};
+
+	for (; from + a.n < b->n && strcmp(brief_answer(&a.v[a.n]), word) == 0;
+	     a.n++) {
+		const struct row *r = a.v[a.n].worst;
+
+		a.cases += !a.v[a.n].first->common;
+		a.works = a.works && r && r->verdict < VERDICT_EQUIVALENT &&
+		    !r->waived && report_is_work(r) &&
+		    (has_sentence(&a.v[a.n]) || r->facts.ratio > 0);
+		if (!a.v->worst || a.v->worst->verdict != VERDICT_INCONCLUSIVE)
+			continue;
+		str_clear(&other);
+		add_reason(a.n ? &other : &first, &a.v[a.n]);
+		a.reasons |= a.n && strcmp(first.s, other.s) != 0;
+	}
+	str_free(&first);
+	str_free(&other);
+	return a;
+}
+
+/* Adds "SET (8.1% slower)", or what one case does in a sentence. */
 static void
-write_rows(struct str *s, const struct brief *b, const struct report *r,
-    size_t n, size_t width)
+add_changed(struct str *s, const struct answer *a, size_t i)
 {
-	struct layout l = {
-	    .title = brief_choose_title(b), .width = width, .name = SIZE_MAX};
-	struct table *t = brief_make_table(b, &l, n);
-	size_t wide, longest = 0;
+	const struct brief_case *b = &a->v[i];
+	const struct row *r = b->worst;
 
-	while (table_columns(t) > width && l.narrow < NO_NAMES) {
-		table_free(t);
-		l.narrow++;
-		t = brief_make_table(b, &l, n);
+	if (a->n == 1 && has_sentence(b)) {
+		str_add(s, b->pair->together);
+		return;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (strlen(b->v[i].pair->name[0]) > longest)
-			longest = strlen(b->v[i].pair->name[0]);
-	wide = table_columns(t);
-	if (wide > width && longest > NAME_LEAST) {
-		/* The dots of a cut name take three more. */
-		l.name = longest + width > wide + NAME_LEAST + 3
-		    ? longest + width - wide - 3
-		    : NAME_LEAST;
-		table_free(t);
-		t = brief_make_table(b, &l, n);
+	markup_cut(s, b->pair->name[0], LONGEST);
+	if (a->works) {
+		str_add(s, i ? " " : " executes ");
+		write_change_words(s, r);
+		return;
 	}
-	/* A byte that is escaped takes four columns or more. */
-	while (table_columns(t) > width && l.name != SIZE_MAX &&
-	    l.name > NAME_LEAST / 4) {
-		table_free(t);
-		l.name--;
-		t = brief_make_table(b, &l, n);
-	}
-	write_table(s, b, &l, t, r->colour);
-	if (l.legend)
-		str_add(s, "(=: no change, ~: undecided)\n");
-	table_free(t);
+	str_add(s, r->common ? " together (" : " (");
+	write_change_words(s, r);
+	str_addc(s, ')');
 }
 
-/* Returns how many cases are shown: of many, those that changed, and a few. */
-static size_t
-count_shown(const struct brief *b)
-{
-	size_t n = 0;
-
-	if (b->n <= FEW)
-		return b->n;
-	while (n < b->n && n < MOST && brief_is_change(&b->v[n]))
-		n++;
-	while (n < FEW && b->v[n].worst &&
-	    b->v[n].worst->verdict != VERDICT_EQUIVALENT)
-		n++;
-	return n;
-}
-
-/* Counts the cases that are not shown: "(983 cases: no change)". */
+/* Adds the cases of an answer, at most NAMED of them; 'all' has those of the
+ * report. *told: what a tail is has been said. */
 static void
-write_left_out(struct str *s, const struct brief *b, size_t shown)
+add_cases(struct str *s, const struct answer *a, size_t all, bool *told)
 {
-	size_t n;
+	const struct row *r = a->v->worst;
+	bool changed = brief_is_change(a->v);
+	bool open = r && r->verdict == VERDICT_INCONCLUSIVE;
+	size_t named = 0, shown = 0, i = 0;
 
-	for (size_t i = shown; i < b->n; i += n) {
-		const char *answer = brief_answer(&b->v[i]);
-		size_t cases = 0;
-
-		for (n = 0; i + n < b->n &&
-		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
-		     n++)
-			cases += !b->v[i + n].first->common;
-		if (cases)
-			str_printf(s, "(%zu case%s: %s)\n", cases,
-			    num_plural((double)cases), answer);
+	if (!r || (!changed && !open && r->verdict != VERDICT_INSUFFICIENT) ||
+	    r->noise) {
+		if (a->cases == all)
+			str_printf(s,
+			    all == 1 ? "the only case" : "all %zu cases", all);
+		else
+			str_printf(s, "%zu case%s", a->cases,
+			    num_plural((double)a->cases));
+		return;
 	}
+	if (open && !a->reasons && a->cases == all && all > 1 &&
+	    a->v->worst == a->v->first) {
+		str_printf(s, "all %zu cases", all);
+		i = a->n;
+		named = a->cases;
+	}
+	for (; i < a->n && named < NAMED; i++) {
+		const struct brief_case *b = &a->v[i];
+
+		if (b->first->common && !changed)
+			continue;
+		str_add(s, shown++ ? ", " : "");
+		named += !b->first->common;
+		if (changed) {
+			add_changed(s, a, i);
+			continue;
+		}
+		add_name(s, b);
+		if (!open || !a->reasons)
+			continue;
+		str_add(s, " (");
+		explain_tail(s, b, told);
+		add_reason(s, b);
+		str_addc(s, ')');
+	}
+	if (a->cases > named)
+		str_printf(s, " and %zu more", a->cases - named);
+	if (a->works && a->n > 1 && r->outweighed)
+		str_add(s, ", without being slower");
+	if (!open || a->reasons)
+		return;
+	str_add(s, " (");
+	explain_tail(s, a->v, told);
+	add_reason(s, a->v);
+	str_addc(s, ')');
 }
 
+/* Begins a sentence, the first of which ends at *first. */
 static void
-write_line(struct str *s, const char *word, struct str *text, size_t width)
+begin_sentence(struct str *s, size_t from, size_t *first, const char *word)
 {
-	struct str t = {0};
-
-	if (text->len) {
-		str_printf(&t, "%s%s", word, text->s);
-		t.s[0] = (char)toupper((unsigned char)t.s[0]);
-		write_wrapped(s, t.s, 0, width);
+	if (s->len > from) {
+		*first = *first ? *first : s->len;
+		str_addc(s, ' ');
 	}
-	str_free(&t);
-	str_clear(text);
+	from = s->len;
+	str_add(s, word);
+	if (s->len > from)
+		s->s[from] = (char)toupper((unsigned char)s->s[from]);
 }
 
-void
-brief_write(struct str *s, const struct report *r, size_t which)
+size_t
+brief_add_summary(struct str *s, const struct brief *b)
 {
-	const struct comparison *c = &r->c[which];
-	const struct warnings *w = &r->warnings[which];
-	size_t width = r->width ? r->width : COLUMNS, shown;
-	struct brief b = brief_collect(c);
-	struct str t = {0};
+	size_t from = s->len, first = 0, all = 0;
+	bool told = false;
+	struct answer a;
 
-	report_caution(&t, c);
-	write_line(s, "", &t, width);
-	str_printf(&t, "%s against %s", c->name[1], c->name[0]);
-	write_line(s, "comparing ", &t, width);
-	shown = count_shown(&b);
-	write_rows(s, &b, r, shown, width);
-	write_left_out(s, &b, shown);
-	if (*c->common)
-		str_add(&t, c->common);
-	brief_add_runs(&t, &b);
-	write_line(s, "all cases: ", &t, width);
-	reference_describe(&t, c);
-	write_line(s, "", &t, width);
-	brief_add_summary(&t, &b);
-	write_line(s, "", &t, width);
-	report_outlook(&t, c);
-	if (t.len)
-		str_addc(&t, '.');
-	write_line(s, "", &t, width);
-	for (size_t i = 0; i < w->n; i++) {
-		str_add(s, "warning: ");
-		str_visible(s, w->v[i].text);
-		str_addc(s, '\n');
+	for (size_t i = 0; i < b->n; i++)
+		all += !b->v[i].first->common;
+	if (!b->n || !b->v[0].worst) {
+		str_add(s, "Nothing was judged.");
+		return s->len - from;
 	}
-	brief_add_next(&t, &b, r);
-	if (t.len) {
-		str_add(s, "Next: ");
-		str_visible(s, t.s);
-		str_addc(s, '\n');
+	if (b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
+	    !b->v[0].worst->waived)
+		begin_sentence(s, from, &first, "No slowdown found.");
+	for (size_t i = 0; i < b->n; i += a.n) {
+		a = find_answer(b, i);
+		if (!a.cases && !brief_is_change(a.v))
+			continue;
+		begin_sentence(
+		    s, from, &first, a.works ? "" : brief_answer(a.v));
+		str_add(s, a.works ? "" : ": ");
+		add_cases(s, &a, all, &told);
+		str_addc(s, '.');
 	}
-	str_free(&t);
-	free(b.v);
+	return (first ? first : s->len) - from;
 }

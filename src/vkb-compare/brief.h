@@ -1,6 +1,6 @@
 /*
- * The text report for people: a row for each case with its answer in words, and
- * what to do next. The long report has a row for each metric (text.c).
+ * The cases of a comparison for people, in text and in Markdown: the answer of
+ * each in words, its row in a table, the summary of all, and what to do next.
  */
 #ifndef BRIEF_H
 #define BRIEF_H
@@ -13,6 +13,7 @@ struct pairing;
 struct report;
 struct row;
 struct str;
+struct table;
 
 /* A case, or what all cases have in common, and its rows. */
 struct brief_case {
@@ -29,8 +30,6 @@ struct brief {
 	struct brief_case *v; /* the cases, the worst first */
 	size_t n;
 };
-
-void brief_write(struct str *, const struct report *, size_t which);
 
 /* Collects the cases of a comparison. Caller frees with free(b.v). */
 struct brief brief_collect(const struct comparison *);
@@ -63,5 +62,33 @@ size_t brief_add_summary(struct str *, const struct brief *);
 
 /* Adds a command that says more about the result, or nothing. */
 void brief_add_next(struct str *, const struct brief *, const struct report *);
+
+/* The columns that a narrow terminal moves below the row, in this order. */
+enum narrow { ALL, NO_FUNCTIONS, NO_WORDS, NO_P50, NO_P99, NO_NAMES };
+
+/* A column that not all reports have. */
+enum column { VALUES, CHANGE, P50, P99, WORK, OPTIONAL };
+
+struct layout {
+	enum narrow narrow;
+	size_t name; /* bytes that a name may have */
+	bool has[OPTIONAL];
+	const char *title; /* of the values; NULL: they have units */
+	size_t width;
+	bool legend; /* a mark that needs an explanation was written */
+	bool marks;  /* for Markdown: the answer is first, with a mark */
+	bool rest;   /* the rest has a column */
+};
+
+/* Returns the title of the values, NULL if the cases have several metrics. */
+const char *brief_choose_title(const struct brief *);
+
+/* Makes a table of the first n cases, whose texts are in the layout. */
+struct table *brief_make_table(const struct brief *, struct layout *, size_t n);
+
+/* Adds the changes of the case that no column shows, and what its row has no
+ * room for. */
+void brief_add_rest(
+    struct str *, const struct layout *, const struct brief_case *);
 
 #endif

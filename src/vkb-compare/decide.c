@@ -10,7 +10,6 @@
 #include "part.h"
 #include "sameserver.h"
 #include "stats.h"
-#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +127,7 @@ is_outweighed(const struct row *row, const struct row *by)
 	struct verdict_other other = {.name = by->name,
 	    .facts = &by->facts,
 	    .verdict = by->verdict,
-	    .time = together_is_time(by) || (by->primary && !by->exact)};
+	    .time = judge_is_time(by) || (by->primary && !by->exact)};
 
 	return by->pair == row->pair && by->gate &&
 	    verdict_outweighs(&other, row->name, &row->facts);

@@ -4,7 +4,6 @@
 #include "report.h"
 #include "casename.h"
 #include "str.h"
-#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -258,7 +257,7 @@ explain_reason(struct str *s, const struct row *r)
 	default:
 		if (r->outweighed)
 			str_add(s,
-			    together_is_work(r)
+			    report_is_work(r)
 				? "the change is beyond the margin, but below "
 				  "1%, and the time of the case did not change"
 				: "the change is beyond the margin, but the "

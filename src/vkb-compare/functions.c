@@ -6,11 +6,19 @@
 #include "json.h"
 #include "mem.h"
 #include "str.h"
-#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+void
+functions_write_count(struct str *s, double v)
+{
+	if (fabs(v) < 10)
+		str_printf(s, "%.3g", v);
+	else
+		str_printf(s, fabs(v - round(v)) < .05 ? "%.0f" : "%.1f", v);
+}
 
 #define NAMED 3      /* causes, or system calls, that are named */
 #define ROUNDED 1e-9 /* system calls in each request: below, it is rounding */
@@ -90,16 +98,16 @@ write_cause(struct str *s, const struct causes *c, const struct cause *v)
 	size_t in = v->from == CAUSES_NONE ? v->to : v->from;
 
 	str_printf(s, "%s%c", s->len ? ", " : "", v->change < 0 ? '-' : '+');
-	together_write_count(s, fabs(v->change));
+	functions_write_count(s, fabs(v->change));
 	if (v->from == CAUSES_NONE || v->to == CAUSES_NONE) {
 		str_printf(s, " in %s", f[in].name);
 		return;
 	}
 	str_printf(s, " as %s calls %s ", f[in].name, f[v->to].name);
-	together_write_count(s, v->times[1]);
+	functions_write_count(s, v->times[1]);
 	str_add(
 	    s, v->times[1] == 1 ? " time instead of " : " times instead of ");
-	together_write_count(s, v->times[0]);
+	functions_write_count(s, v->times[0]);
 }
 
 static double
@@ -175,7 +183,7 @@ write_causes(struct str *s, const struct causes *c)
 	if (named && fabs(rest) > SMALL * all)
 		str_printf(s, ", %c", rest < 0 ? '-' : '+');
 	if (named && fabs(rest) > SMALL * all) {
-		together_write_count(s, fabs(rest));
+		functions_write_count(s, fabs(rest));
 		str_add(s, " in others");
 	}
 	return named > 0;
@@ -247,9 +255,9 @@ functions_list_syscalls(struct functions *base, const struct kase *x,
 	for (size_t i = 0;
 	     i < n && i < NAMED && fabs(v[i].n[1] - v[i].n[0]) > ROUNDED; i++) {
 		str_printf(&s, "%s%s ", i ? ", " : "", v[i].name);
-		together_write_count(&s, v[i].n[0]);
+		functions_write_count(&s, v[i].n[0]);
 		str_add(&s, " -> ");
-		together_write_count(&s, v[i].n[1]);
+		functions_write_count(&s, v[i].n[1]);
 	}
 	free(v);
 	intern_free(names);

@@ -8,6 +8,7 @@
 struct functions;
 struct json;
 struct kase;
+struct str;
 
 struct functions *functions_new(void);
 void functions_free(struct functions *);
@@ -33,5 +34,8 @@ char *functions_explain(struct functions *base, const struct kase *in_base,
 char *functions_list_syscalls(struct functions *base,
     const struct kase *in_base, struct functions *contender,
     const struct kase *in_contender);
+
+/* Writes a count with its significant digits: 155, 1745.3, 0.0021. */
+void functions_write_count(struct str *, double);
 
 #endif

@@ -9,24 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does the interval show a change, with an estimate beyond the margin? */
-static bool
-is_clear(const struct verdict_facts *f, double margin)
-{
-	double low = 1 - margin;
-
-	return (f->hi95 < 1 || f->lo95 > 1) &&
-	    (f->ratio < low || f->ratio > 1 / low);
-}
-
-bool
-report_is_by_rest(const struct row *r)
-{
-	return r->has_rest && !is_clear(&r->facts, r->margin) &&
-	    (is_clear(&r->rest, r->margin) ||
-		!verdict_is_beyond(&r->facts, r->facts.change, r->margin));
-}
-
 enum verdict
 report_outcome(const struct comparison *c)
 {

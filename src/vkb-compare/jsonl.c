@@ -4,7 +4,6 @@
 #include "mem.h"
 #include "record.h"
 #include "str.h"
-#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,9 +136,9 @@ make_delta(const struct comparison *c, const struct row *r,
 	if (r->waived)
 		json_set(rec, "waiver", policy_describe_waiver(&r->waiver));
 	set_notes(rec, r);
-	if (together_has(r))
+	if (report_has_together(r))
 		json_set_str(rec, "together", r->pair->together);
-	json_set_str(rec, "functions", together_explain(r));
+	json_set_str(rec, "functions", report_functions(r));
 	return rec;
 }
 

@@ -362,3 +362,11 @@ judge_free(struct comparison *c)
 	common_free(c);
 	*c = (struct comparison){0};
 }
+
+bool
+judge_is_time(const struct row *r)
+{
+	return !r->common &&
+	    strcmp(metric_base(r->name),
+		metric_primary(r->pair->side[0]->config)) == 0;
+}

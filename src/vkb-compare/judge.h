@@ -152,4 +152,8 @@ void judge_free(struct comparison *);
 const struct metric_facts *judge_find_metric(
     const struct comparison *, const char *name);
 
+/* Is the row the time by which its case is judged unless a policy names
+ * another? */
+bool judge_is_time(const struct row *);
+
 #endif

@@ -1,9 +1,13 @@
 #include "report.h"
+#include "changetext.h"
+#include "functions.h"
+#include "judge.h"
+#include "markup.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "stats.h"
 #include "str.h"
-#include "together.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +66,48 @@ report_order(const struct comparison *c)
 	if (c->nrows)
 		qsort(at, c->nrows, sizeof *at, compare_pointers);
 	return at;
+}
+
+/* How a verdict looks in text and in Markdown. */
+static const struct {
+	const char *sign, *colour, *mark;
+} verdict_looks[VERDICTS + 1] = {
+    [VERDICT_REGRESSION] = {"-", "31", "\xf0\x9f\x94\xb4"},  /* red circle */
+    [VERDICT_IMPROVEMENT] = {"+", "32", "\xf0\x9f\x9f\xa2"}, /* green circle */
+    [VERDICT_DIFFERENT] = {"~", NULL, "\xf0\x9f\x94\xb5"},   /* blue circle */
+    [VERDICT_LIKELY_REGRESSION] = {"?", "31",
+	"\xf0\x9f\x9f\xa0"}, /* orange circle */
+    [VERDICT_LIKELY_IMPROVEMENT] = {"?", "32",
+	"\xe2\x9d\x94"}, /* question mark */
+    [VERDICT_LIKELY_DIFFERENT] = {"?", NULL, "\xe2\x9d\x94"},
+    [VERDICT_EQUIVALENT] = {"=", NULL, "\xe2\x9e\x96"}, /* minus */
+    [VERDICT_INCONCLUSIVE] = {"?", "33", "\xe2\x9d\x94"},
+    [VERDICT_INSUFFICIENT] = {"?", "33", "\xe2\x8f\xb3"}, /* hourglass */
+    [VERDICTS] = {" ", NULL, " "},
+};
+
+const char *
+report_sign(enum verdict v)
+{
+	return verdict_looks[v].sign;
+}
+
+const char *
+report_colour(enum verdict v)
+{
+	return verdict_looks[v].colour;
+}
+
+const char *
+report_mark(enum verdict v)
+{
+	return verdict_looks[v].mark;
+}
+
+const char *
+report_row_colour(const struct row *r)
+{
+	return report_is_judged(r) ? report_colour(r->verdict) : NULL;
 }
 
 bool
@@ -123,7 +169,7 @@ report_sentence(struct str *s, const struct row *r)
 	report_notes(&notes, r);
 	if (notes.len)
 		str_printf(s, "; %s", notes.s);
-	if (together_has(r))
+	if (report_has_together(r))
 		str_printf(s, "; %s", r->pair->together);
 	str_free(&notes);
 }
@@ -132,6 +178,24 @@ bool
 report_is_exact(const struct row *r)
 {
 	return r->metric.exact && r->facts.sd == 0;
+}
+
+/* Does the interval show a change, with an estimate beyond the margin? */
+static bool
+is_clear(const struct verdict_facts *f, double margin)
+{
+	double low = 1 - margin;
+
+	return (f->hi95 < 1 || f->lo95 > 1) &&
+	    (f->ratio < low || f->ratio > 1 / low);
+}
+
+bool
+report_is_by_rest(const struct row *r)
+{
+	return r->has_rest && !is_clear(&r->facts, r->margin) &&
+	    (is_clear(&r->rest, r->margin) ||
+		!verdict_is_beyond(&r->facts, r->facts.change, r->margin));
 }
 
 bool
@@ -350,8 +414,8 @@ report_notes(struct str *s, const struct row *r)
 		isnan(f->sd) ? "not exact: judged by the spread of the runs"
 			     : "exact"},
 	    {r->outweighed,
-		together_is_work(r) ? "not slower"
-				    : "outweighed by less work or time"}};
+		report_is_work(r) ? "not slower"
+				  : "outweighed by less work or time"}};
 	const char *sep = "";
 
 	if (r->notes) {
@@ -363,8 +427,8 @@ report_notes(struct str *s, const struct row *r)
 			str_printf(s, "%s%s", sep, notes[i].text);
 			sep = ", ";
 		}
-	if (together_explain(r))
-		str_printf(s, ": %s", together_explain(r));
+	if (report_functions(r))
+		str_printf(s, ": %s", report_functions(r));
 	if (is_coarse(r)) {
 		str_printf(s, "%svalues come in steps of %.2g%%", sep,
 		    100 * expm1(r->model.step));
@@ -420,4 +484,318 @@ report_distance(struct str *s, const struct shift *t)
 	    100 * t->diff.d, num_human(a, (double)t->diff.at / by),
 	    *unit ? " " : "", unit, num_human(b, t->diff.w1 / by),
 	    *unit ? " " : "", unit);
+}
+
+/* --- what the count and the time of a case say together */
+
+enum { LONGEST = 100 }; /* bytes of a name */
+
+/* How a metric changed. */
+enum direction { WORSE, BETTER, SAME, UNCLEAR, TOO_FEW };
+
+bool
+report_is_work(const struct row *r)
+{
+	return strcmp(r->name, "instructions_per_req") == 0 &&
+	    report_is_exact(r) && !r->builds_differ;
+}
+
+const char *
+report_functions(const struct row *r)
+{
+	if (strcmp(r->name, "syscalls_per_req") == 0 && !r->builds_differ)
+		return r->facts.ratio == 1 ||
+			(!report_is_exact(r) &&
+			    r->verdict >= VERDICT_EQUIVALENT)
+		    ? NULL
+		    : r->pair->syscalls;
+	return report_is_work(r) ? r->pair->functions : NULL;
+}
+
+static bool
+is_cpu(const struct row *r)
+{
+	return !r->common &&
+	    strcmp(metric_base(r->name), "server_cpu_us_per_req") == 0;
+}
+
+bool
+report_has_together(const struct row *r)
+{
+	return r->pair->together &&
+	    (report_is_work(r) || judge_is_time(r) || is_cpu(r));
+}
+
+static const struct verdict_facts *
+get_facts(const struct row *r)
+{
+	return report_is_by_rest(r) ? &r->rest : &r->facts;
+}
+
+/* Is the value larger, also where it was 0 and there is no ratio? */
+static bool
+has_risen(const struct row *r)
+{
+	const struct verdict_facts *f = get_facts(r);
+
+	return isnan(f->ratio) ? f->median[1] > f->median[0] : f->ratio > 1;
+}
+
+/* Goes by the values: a policy may say that neither direction is better. */
+static enum direction
+find_direction(const struct row *r)
+{
+	bool rose = has_risen(r);
+
+	switch (r->verdict) {
+	case VERDICT_EQUIVALENT:
+		/* A count has changed even within the margin of a policy. */
+		if (!report_is_work(r) ||
+		    !(fabs(r->facts.ratio - 1) > r->metric.margin))
+			return SAME;
+		return rose ? WORSE : BETTER;
+	case VERDICT_INCONCLUSIVE:
+		return UNCLEAR;
+	case VERDICT_INSUFFICIENT:
+		return TOO_FEW;
+	default:
+		return rose == str_ends(metric_base(r->name), "rps") ? BETTER
+								     : WORSE;
+	}
+}
+
+/* Writes 3.3% or 0.57%: counts are exact, so small changes matter. */
+static void
+write_percent(struct str *s, double ratio)
+{
+	double v = 100 * fabs(ratio - 1);
+
+	str_printf(s, v < 1 ? "%.2f%%" : "%.1f%%", v);
+}
+
+/* Adds the first n bytes of the name of a metric, which are its unit. */
+static void
+write_metric(struct str *s, const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		str_addc(s, name[i] == '_' ? ' ' : name[i]);
+}
+
+/* Writes "1 more allocation", "2 more branch misses". */
+static void
+write_units(
+    struct str *s, double by, const char *way, const char *name, size_t n)
+{
+	size_t from = s->len;
+	bool one;
+
+	functions_write_count(s, by);
+	one = strcmp(s->s + from, "1") == 0;
+	str_printf(s, " %s ", way);
+	write_metric(s, name, n);
+	if (!one || !str_ends(s->s, "s"))
+		return;
+	s->len -= str_ends(s->s, "sses") ? 2 : 1;
+	s->s[s->len] = '\0';
+}
+
+void
+report_exact_change(struct str *s, const struct row *r)
+{
+	double by = r->facts.median[1] - r->facts.median[0];
+	const char *way = by > 0 ? "more" : "fewer";
+	size_t n = (size_t)(strstr(r->name, "_per_") - r->name);
+
+	if (isnan(r->facts.ratio)) {
+		write_units(s, fabs(by), way, r->name, n);
+	} else {
+		write_percent(s, r->facts.ratio);
+		str_printf(s, " %s ", way);
+		write_metric(s, r->name, n);
+	}
+	if (!str_ends(r->name, "_req"))
+		write_metric(s, r->name + n, strlen(r->name + n));
+}
+
+/* "executes 3.3% more instructions per request (+155 in setCommand)", "takes
+ * 12.5% more bytes per key (+8)" */
+static void
+add_work(struct str *s, const struct row *r)
+{
+	double by = r->facts.median[1] - r->facts.median[0];
+	bool work = report_is_work(r);
+
+	str_add(s, work ? "executes " : "takes ");
+	report_exact_change(s, r);
+	str_add(s, str_ends(r->name, "_req") ? " per request (" : " (");
+	if (isnan(r->facts.ratio)) {
+		str_add(s, "from 0 to ");
+		functions_write_count(s, r->facts.median[1]);
+	} else if (work && r->pair->functions) {
+		str_add(s, r->pair->functions);
+	} else {
+		str_addc(s, by > 0 ? '+' : '-');
+		functions_write_count(s, fabs(by));
+	}
+	str_addc(s, ')');
+}
+
+/* "is 2.9% slower [2.1, 3.6]", "has a p99 12.1% higher [8.1, 15.2]", "takes
+ * 13.9% more CPU per request [12.1, 15.8]" */
+static void
+add_time(struct str *s, const struct row *r)
+{
+	const struct verdict_facts *f = get_facts(r);
+	bool rps = strcmp(metric_base(r->name), "rps") == 0,
+	     rose = f->ratio > 1;
+	double lo = 100 * (rose ? f->lo95 - 1 : 1 - f->hi95);
+	double hi = 100 * (rose ? f->hi95 - 1 : 1 - f->lo95);
+
+	if (rps) {
+		str_add(s, "is ");
+	} else if (is_cpu(r)) {
+		str_add(s, "takes ");
+	} else {
+		str_add(s, "has a ");
+		metric_write_label(s, r->name);
+		str_addc(s, ' ');
+	}
+	if (verdict_is_likely(r->verdict))
+		str_add(s, "likely ");
+	write_percent(s, f->ratio);
+	if (is_cpu(r))
+		str_printf(s, " %s CPU per request", rose ? "more" : "less");
+	else
+		str_printf(s, " %s", changetext_direction(r->name, f->ratio));
+	if (!isnan(f->lo95))
+		str_printf(s, " [%.1f, %.1f]", lo, hi);
+	if (report_is_by_rest(r))
+		str_add(s, " relative to the other cases");
+}
+
+/* The time of a case whose work changed. */
+static void
+add_time_of_change(struct str *s, const struct row *time, enum direction work)
+{
+	enum direction c = find_direction(time);
+
+	switch (c) {
+	case SAME:
+		if (time->noise) {
+			str_add(s, "; what differs in time is noise");
+			return;
+		}
+		str_printf(s,
+		    ", but is not %s: ", work == WORSE ? "slower" : "faster");
+		metric_write_label(s, time->name);
+		str_printf(s, " is within %.3g%%", 100 * time->margin);
+		return;
+	case UNCLEAR:
+		str_add(s, "; its time is undecided (");
+		report_reason(s, time);
+		str_addc(s, ')');
+		return;
+	case TOO_FEW:
+		str_add(s, "; too few runs to compare times");
+		return;
+	default:
+		str_add(s, c == work ? " and " : ", but ");
+		add_time(s, time);
+	}
+}
+
+/* The time of a case that executes as much as before. Returns whether it
+ * changed. */
+static bool
+add_time_of_same(struct str *s, const struct row *time)
+{
+	switch (find_direction(time)) {
+	case SAME:
+	case UNCLEAR:
+	case TOO_FEW:
+		return false;
+	default:
+		add_time(s, time);
+		str_add(s,
+		    " with the same instructions per request, so the cause is "
+		    "memory, the kernel, waiting, or the machine");
+		return true;
+	}
+}
+
+/* What a busy machine leaves of the time: where the throughput is undecided,
+ * the CPU time that a request takes may be known. */
+static const struct row *
+choose_time(const struct row *time, const struct row *cpu)
+{
+	enum direction c;
+
+	if (!cpu || !cpu->gate)
+		return time;
+	c = find_direction(cpu);
+	if (c == UNCLEAR || c == TOO_FEW ||
+	    (time && find_direction(time) != UNCLEAR &&
+		find_direction(time) != TOO_FEW))
+		return time;
+	return cpu;
+}
+
+/* Did the calls of the allocator change? What calls it is then told by the
+ * functions, however few instructions they take. */
+static bool
+is_call(const struct row *r)
+{
+	return strstr(r->name, "allocations_per_req") && report_is_exact(r) &&
+	    !r->builds_differ && r->verdict < VERDICT_EQUIVALENT;
+}
+
+/* 'calls': keep the functions in any case. */
+static void
+describe_pair(struct pairing *p, const struct row *work, const struct row *time,
+    bool calls)
+{
+	enum direction c = find_direction(work);
+	bool changed = c != SAME && c != UNCLEAR;
+	struct str s = {0};
+
+	markup_cut(&s, p->name[0], LONGEST);
+	str_addc(&s, ' ');
+	if (changed) {
+		add_work(&s, work);
+		if (time)
+			add_time_of_change(&s, time, c);
+	} else {
+		if (!calls) {
+			free(p->functions); /* what they differ by is noise */
+			p->functions = NULL;
+		}
+		changed = time && c == SAME && add_time_of_same(&s, time);
+	}
+	p->together = changed ? mem_str(s.s) : NULL;
+	str_free(&s);
+}
+
+void
+report_describe_together(struct comparison *c)
+{
+	const struct row *r = c->rows, *end = r + c->nrows;
+
+	/* Both are in the order of cases; common rows come last. */
+	for (size_t i = 0; i < c->npairs; i++) {
+		struct pairing *p = &c->pairs[i];
+		const struct row *work = NULL, *time = NULL, *cpu = NULL;
+		bool calls = false;
+
+		for (; r < end && r->pair == p; r++) {
+			calls = calls || is_call(r);
+			if (report_is_work(r))
+				work = r;
+			else if (judge_is_time(r))
+				time = r;
+			else if (is_cpu(r))
+				cpu = r;
+		}
+		if (work)
+			describe_pair(p, work, choose_time(time, cpu), calls);
+	}
 }

@@ -72,12 +72,13 @@ REPORT_FORMATS(REPORT_DECLARE)
 /* Does the row make the exit status 1? */
 bool report_row_fails(const struct report *, const struct row *);
 
-/* Returns the symbol of a row in Markdown (markdown.c). */
-const char *report_mark(const struct row *);
-
-/* "-" for a regression, "+", "~", "=" or "?"; its colour, or NULL (text.c) */
-const char *report_sign(const struct row *);
-const char *report_colour(const struct row *);
+/* "-" for a regression, "+", "~", "=" or "?"; the colour of a terminal, or
+ * NULL; the symbol in Markdown. VERDICTS: " ", and no colour. */
+const char *report_sign(enum verdict);
+const char *report_colour(enum verdict);
+const char *report_mark(enum verdict);
+/* The colour of a row; NULL if it is not judged. */
+const char *report_row_colour(const struct row *);
 
 /* Is the row judged and not waived? */
 bool report_is_judged(const struct row *);
@@ -183,5 +184,33 @@ int explain_check(const struct comparison *, size_t n, const char *name);
 
 /* Notes on a row: "client-bound, ..."; may be empty. */
 void report_notes(struct str *, const struct row *);
+
+/*
+ * What the count and the time of a case say together. The count of instructions
+ * is exact, and says whether a request takes more work; the throughput, or the
+ * latency at a given rate, says what that costs. Neither replaces the other:
+ * a build that executes more may be as fast.
+ */
+
+/*
+ * Sets 'together' of all pairs, whose rows have their verdicts: "SET
+ * executes 3.3% more instructions per request (+155 in setCommand) and is 2.9%
+ * slower [2.1, 3.6]". Drops the functions of a count that did not change.
+ */
+void report_describe_together(struct comparison *);
+
+/* Is the row the count of instructions, which is exact? */
+bool report_is_work(const struct row *);
+
+/* Returns what accounts for the change of a count, "+155 in setCommand" or
+ * "setsockopt 0 -> 1", or NULL. */
+const char *report_functions(const struct row *);
+
+/* Is the row the count or the time of the sentence of its case? */
+bool report_has_together(const struct row *);
+
+/* "3.3% more instructions", "12.5% more bytes per key", "1 more allocation";
+ * the row is exact. */
+void report_exact_change(struct str *, const struct row *);
 
 #endif

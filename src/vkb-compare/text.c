@@ -5,40 +5,22 @@
 #include "str.h"
 #include "table.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TOGETHER 20 /* sentences about count and time of a case */
-
-/* The columns that are left out on a narrow terminal, in this order. */
-enum omitted { ALL, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
-
-static const struct {
-	const char *sign, *colour;
-} verdict_looks[VERDICTS] = {
-    [VERDICT_REGRESSION] = {"-", "31"},
-    [VERDICT_IMPROVEMENT] = {"+", "32"},
-    [VERDICT_DIFFERENT] = {"~", NULL},
-    [VERDICT_LIKELY_REGRESSION] = {"?", "31"},
-    [VERDICT_LIKELY_IMPROVEMENT] = {"?", "32"},
-    [VERDICT_LIKELY_DIFFERENT] = {"?", NULL},
-    [VERDICT_EQUIVALENT] = {"=", NULL},
-    [VERDICT_INCONCLUSIVE] = {"?", "33"},
-    [VERDICT_INSUFFICIENT] = {"?", "33"},
+enum {
+	TOGETHER = 20,  /* sentences about count and time of a case */
+	COLUMNS = 80,   /* unless a terminal says how many it has */
+	FEW = 20,       /* cases: of more, those without a change are counted */
+	MOST = 50,      /* changed cases that are shown */
+	INDENT = 5,     /* of what does not fit into a row */
+	NAME_LEAST = 12 /* bytes of a name that is cut */
 };
 
-const char *
-report_sign(const struct row *r)
-{
-	return verdict_looks[r->verdict].sign;
-}
-
-const char *
-report_colour(const struct row *r)
-{
-	return report_is_judged(r) ? verdict_looks[r->verdict].colour : NULL;
-}
+/* The columns that are left out on a narrow terminal, in this order. */
+enum omitted { NOTHING, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
 
 static void
 add_number_cell(struct table *t, double v)
@@ -61,7 +43,7 @@ add_verdict_cell(struct table *t, const struct row *r, enum omitted narrow)
 	if (!r->gate)
 		str_add(&s, " (info)");
 	table_take(t, str_take(&s));
-	table_style(t, report_colour(r));
+	table_style(t, report_row_colour(r));
 }
 
 static void
@@ -72,8 +54,8 @@ add_text_row(
 	double v[2];
 
 	report_values(r, v);
-	table_cell(t, report_sign(r));
-	table_style(t, report_colour(r));
+	table_cell(t, report_sign(r->verdict));
+	table_style(t, report_row_colour(r));
 	table_cell(t, r->pair->name[0]);
 	table_cell(t, r->name);
 	if (narrow < NO_RUNS)
@@ -90,7 +72,7 @@ add_text_row(
 	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
 		strchr(s.s, '[')[-1] = '\0';
 	table_take(t, str_take(&s));
-	table_style(t, report_colour(r));
+	table_style(t, report_row_colour(r));
 	add_verdict_cell(t, r, narrow);
 	if (narrow < NO_NOTES) {
 		report_notes(&s, r);
@@ -126,7 +108,7 @@ write_text_rows(
     struct str *s, const struct comparison *c, const struct report *r)
 {
 	const struct row **order = report_order(c);
-	enum omitted narrow = ALL;
+	enum omitted narrow = NOTHING;
 	struct table *t = make_table(c, order, narrow, r->spread);
 
 	while (
@@ -179,8 +161,8 @@ write_text_head(struct str *s, const struct comparison *c, bool colour)
 	enum verdict v = report_outcome(c);
 	struct str t = {0};
 
-	if (colour && v < VERDICTS && verdict_looks[v].colour)
-		str_printf(s, "\033[1;%sm", verdict_looks[v].colour);
+	if (colour && v < VERDICTS && report_colour(v))
+		str_printf(s, "\033[1;%sm", report_colour(v));
 	report_headline(&t, c);
 	str_visible(s, t.s);
 	if (colour)
@@ -252,11 +234,247 @@ write_text_comparison(struct str *s, const struct report *r, size_t which)
 	str_free(&method);
 }
 
+/* --- a row for each case */
+
+/* May a line begin with this text? A CI system that reads the log takes some
+ * words as commands. */
+static bool
+may_begin_line(const char *s)
+{
+	return !strchr(":# ", *s) && ((unsigned char)*s & 0xc0) != 0x80;
+}
+
+/* Returns the length of a word, including words after it that may not begin a
+ * line. */
+static size_t
+measure_word(const char *s)
+{
+	size_t n = strcspn(s, " ");
+
+	while (s[n] && !may_begin_line(s + n + strspn(s + n, " "))) {
+		n += strspn(s + n, " ");
+		n += strcspn(s + n, " ");
+	}
+	return n;
+}
+
+/* Returns how many of the n bytes of a word fit in the columns; n if it cannot
+ * be broken. */
+static size_t
+fit_word(const char *s, size_t n, size_t columns)
+{
+	for (size_t at = columns; at > 0; at--)
+		if (may_begin_line(s + at))
+			return at;
+	return n;
+}
+
+/* Adds the text in lines of at most 'width' columns, broken at blanks, and
+ * within words that are longer than a line. */
+static void
+add_wrapped(struct str *s, const char *text, size_t indent, size_t width)
+{
+	size_t room = width > indent ? width - indent : 1, left = room;
+
+	str_printf(s, "%*s", (int)indent, "");
+	for (const char *word = text; *word;) {
+		size_t n = measure_word(word), part;
+
+		if (word != text && n + 1 > left) {
+			str_printf(s, "\n%*s", (int)indent, "");
+			left = room;
+		} else if (word != text) {
+			str_addc(s, ' ');
+			left--;
+		}
+		for (; n > left; left = room) {
+			part = fit_word(word, n, left);
+			str_addn(s, word, part);
+			word += part;
+			n -= part;
+			if (n)
+				str_printf(s, "\n%*s", (int)indent, "");
+		}
+		str_addn(s, word, n);
+		left -= n;
+		word += n;
+		word += strspn(word, " ");
+	}
+	str_addc(s, '\n');
+}
+
+static void
+write_wrapped(struct str *s, const char *text, size_t indent, size_t width)
+{
+	struct str t = {0};
+
+	str_visible(&t, text);
+	add_wrapped(s, t.s, indent, width);
+	str_free(&t);
+}
+
+/* Writes the lines of the table, below each what its row has no room for. */
+static void
+write_table(struct str *s, const struct brief *b, const struct layout *l,
+    const struct table *t, bool colour)
+{
+	struct str lines = {0}, rest = {0};
+	const char *line, *end;
+	size_t at = 0;
+
+	table_print(t, &lines, colour);
+	for (line = lines.s; line && *line; line = end + 1) {
+		end = strchrnul(line, '\n');
+		str_addn(s, line, (size_t)(end - line) + 1);
+		if (line == lines.s) /* titles */
+			continue;
+		str_clear(&rest);
+		brief_add_rest(&rest, l, &b->v[at++]);
+		if (rest.len)
+			write_wrapped(s, rest.s, INDENT, l->width);
+	}
+	str_free(&lines);
+	str_free(&rest);
+}
+
+/* Chooses as much as fits in the columns of the terminal, and writes it. */
+static void
+write_rows(struct str *s, const struct brief *b, const struct report *r,
+    size_t n, size_t width)
+{
+	struct layout l = {
+	    .title = brief_choose_title(b), .width = width, .name = SIZE_MAX};
+	struct table *t = brief_make_table(b, &l, n);
+	size_t wide, longest = 0;
+
+	while (table_columns(t) > width && l.narrow < NO_NAMES) {
+		table_free(t);
+		l.narrow++;
+		t = brief_make_table(b, &l, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (strlen(b->v[i].pair->name[0]) > longest)
+			longest = strlen(b->v[i].pair->name[0]);
+	wide = table_columns(t);
+	if (wide > width && longest > NAME_LEAST) {
+		/* The dots of a cut name take three more. */
+		l.name = longest + width > wide + NAME_LEAST + 3
+		    ? longest + width - wide - 3
+		    : NAME_LEAST;
+		table_free(t);
+		t = brief_make_table(b, &l, n);
+	}
+	/* A byte that is escaped takes four columns or more. */
+	while (table_columns(t) > width && l.name != SIZE_MAX &&
+	    l.name > NAME_LEAST / 4) {
+		table_free(t);
+		l.name--;
+		t = brief_make_table(b, &l, n);
+	}
+	write_table(s, b, &l, t, r->colour);
+	if (l.legend)
+		str_add(s, "(=: no change, ~: undecided)\n");
+	table_free(t);
+}
+
+/* Returns how many cases are shown: of many, those that changed, and a few. */
+static size_t
+count_shown(const struct brief *b)
+{
+	size_t n = 0;
+
+	if (b->n <= FEW)
+		return b->n;
+	while (n < b->n && n < MOST && brief_is_change(&b->v[n]))
+		n++;
+	while (n < FEW && b->v[n].worst &&
+	    b->v[n].worst->verdict != VERDICT_EQUIVALENT)
+		n++;
+	return n;
+}
+
+/* Counts the cases that are not shown: "(983 cases: no change)". */
+static void
+write_left_out(struct str *s, const struct brief *b, size_t shown)
+{
+	size_t n;
+
+	for (size_t i = shown; i < b->n; i += n) {
+		const char *answer = brief_answer(&b->v[i]);
+		size_t cases = 0;
+
+		for (n = 0; i + n < b->n &&
+		     strcmp(brief_answer(&b->v[i + n]), answer) == 0;
+		     n++)
+			cases += !b->v[i + n].first->common;
+		if (cases)
+			str_printf(s, "(%zu case%s: %s)\n", cases,
+			    num_plural((double)cases), answer);
+	}
+}
+
+static void
+write_line(struct str *s, const char *word, struct str *text, size_t width)
+{
+	struct str t = {0};
+
+	if (text->len) {
+		str_printf(&t, "%s%s", word, text->s);
+		t.s[0] = (char)toupper((unsigned char)t.s[0]);
+		write_wrapped(s, t.s, 0, width);
+	}
+	str_free(&t);
+	str_clear(text);
+}
+
+static void
+write_brief(struct str *s, const struct report *r, size_t which)
+{
+	const struct comparison *c = &r->c[which];
+	const struct warnings *w = &r->warnings[which];
+	size_t width = r->width ? r->width : COLUMNS, shown;
+	struct brief b = brief_collect(c);
+	struct str t = {0};
+
+	report_caution(&t, c);
+	write_line(s, "", &t, width);
+	str_printf(&t, "%s against %s", c->name[1], c->name[0]);
+	write_line(s, "comparing ", &t, width);
+	shown = count_shown(&b);
+	write_rows(s, &b, r, shown, width);
+	write_left_out(s, &b, shown);
+	if (*c->common)
+		str_add(&t, c->common);
+	brief_add_runs(&t, &b);
+	write_line(s, "all cases: ", &t, width);
+	reference_describe(&t, c);
+	write_line(s, "", &t, width);
+	brief_add_summary(&t, &b);
+	write_line(s, "", &t, width);
+	report_outlook(&t, c);
+	if (t.len)
+		str_addc(&t, '.');
+	write_line(s, "", &t, width);
+	for (size_t i = 0; i < w->n; i++) {
+		str_add(s, "warning: ");
+		str_visible(s, w->v[i].text);
+		str_addc(s, '\n');
+	}
+	brief_add_next(&t, &b, r);
+	if (t.len) {
+		str_add(s, "Next: ");
+		str_visible(s, t.s);
+		str_addc(s, '\n');
+	}
+	str_free(&t);
+	free(b.v);
+}
+
 /* Writes the report of a comparison: short, or with a row for each metric. */
 static void
 write_either(struct str *s, const struct report *r, size_t which)
 {
-	(r->verbose || r->spread ? write_text_comparison : brief_write)(
+	(r->verbose || r->spread ? write_text_comparison : write_brief)(
 	    s, r, which);
 	for (size_t i = 0; r->shift && i < r->shifts[which].n; i++)
 		write_text_shift(s, &r->shifts[which].v[i]);
@@ -274,8 +492,8 @@ write_text_overview(struct str *s, const struct report *r)
 		enum verdict v = report_outcome(c);
 		struct str counts = {0};
 
-		table_cell(t, v < VERDICTS ? verdict_looks[v].sign : " ");
-		table_style(t, v < VERDICTS ? verdict_looks[v].colour : NULL);
+		table_cell(t, v < VERDICTS ? report_sign(v) : " ");
+		table_style(t, v < VERDICTS ? report_colour(v) : NULL);
 		table_cell(t, c->name[1]);
 		table_cell(t, c->name[0]);
 		report_counts(&counts, c);
