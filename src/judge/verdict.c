@@ -279,6 +279,14 @@ verdict_is_slight(const char *name, const struct verdict_facts *rise)
 	    rise->ratio < 1 + VERDICT_SLIGHT;
 }
 
+const char *
+verdict_name_outweighed(const char *name, const struct verdict_facts *rise)
+{
+	return verdict_is_slight(name, rise)
+	    ? "not slower"
+	    : "outweighed by less work or time";
+}
+
 bool
 verdict_outweighs(const struct verdict_other *by, const char *name,
     const struct verdict_facts *rise)

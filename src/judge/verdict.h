@@ -127,6 +127,10 @@ struct verdict_other {
  * time did not change may have? */
 bool verdict_is_slight(const char *name, const struct verdict_facts *rise);
 
+/* Returns "not slower", or "outweighed by less work or time". */
+const char *verdict_name_outweighed(
+    const char *name, const struct verdict_facts *rise);
+
 /*
  * Does the other metric of the same case outweigh a rise of the metric 'name',
  * so that it is different and not worse? A slight rise of instructions is

@@ -33,8 +33,7 @@ changetext_direction(const char *metric, double ratio)
 static void
 write_zero(struct str *s, const struct changetext *c)
 {
-	bool from_0 = c->exact && c->median[0] == 0;
-	const char *zero = c->ratio == 0 || from_0
+	const char *zero = c->ratio == 0 || c->exact
 	    ? verdict_name_zero(c->median[0], c->median[1])
 	    : NULL;
 
@@ -142,4 +141,23 @@ changetext_chance(struct str *s, double probability)
 {
 	str_printf(
 	    s, probability > .999 ? ">99.9%%" : "%.1f%%", 100 * probability);
+}
+
+bool
+changetext_counts(struct str *s, const size_t count[VERDICTS])
+{
+	bool any = false;
+
+	for (size_t i = 0; i < VERDICTS; i++) {
+		enum verdict v = verdict_order[i];
+		bool plural = v < VERDICT_EQUIVALENT && count[v] != 1 &&
+		    !str_ends(verdict_name(v), "different");
+
+		if (!count[v])
+			continue;
+		str_printf(s, "%s%zu %s%s", any ? ", " : "", count[v],
+		    verdict_name(v), plural ? "s" : "");
+		any = true;
+	}
+	return any;
 }

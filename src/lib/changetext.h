@@ -6,6 +6,7 @@
 #define CHANGETEXT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "judge/verdict.h"
 
@@ -44,6 +45,10 @@ void changetext_interval(struct str *, const struct changetext *);
 
 /* Writes "+8.1%", or "up from 0". */
 void changetext_percent(struct str *, const struct changetext *);
+
+/* Writes "1 regression, 5 equivalent" for the number of results of each
+ * verdict. Returns false, and writes nothing, if there are none. */
+bool changetext_counts(struct str *, const size_t count[VERDICTS]);
 
 /* Writes "97.2%" or ">99.9%" for a probability. */
 void changetext_chance(struct str *, double probability);

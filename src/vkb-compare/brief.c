@@ -140,8 +140,8 @@ brief_answer(const struct brief_case *b)
 		return "waived";
 	if (r->noise)
 		return "noise";
-	if (r->outweighed && report_is_work(r))
-		return "not slower";
+	if (r->outweighed && verdict_is_slight(r->name, &r->facts))
+		return verdict_name_outweighed(r->name, &r->facts);
 	if (is_work(r) && r->verdict == VERDICT_REGRESSION)
 		return "more work";
 	if (is_work(r) && r->verdict == VERDICT_IMPROVEMENT)

@@ -337,20 +337,10 @@ void
 report_counts(struct str *s, const struct comparison *c)
 {
 	size_t rows = 0;
-	bool any = false;
+	bool any = changetext_counts(s, c->count);
 
-	for (size_t i = 0; i < VERDICTS; i++) {
-		enum verdict v = verdict_order[i];
-		bool plural = v < VERDICT_EQUIVALENT && c->count[v] != 1 &&
-		    !str_ends(verdict_name(v), "different");
-
+	for (size_t v = 0; v < VERDICTS; v++)
 		rows += c->count[v];
-		if (!c->count[v])
-			continue;
-		str_printf(s, "%s%zu %s%s", any ? ", " : "", c->count[v],
-		    verdict_name(v), plural ? "s" : "");
-		any = true;
-	}
 	rows += c->waived;
 	if (c->waived)
 		str_printf(s, "%s%zu waived", any ? ", " : "", c->waived);
@@ -413,9 +403,7 @@ report_notes(struct str *s, const struct row *r)
 	    {r->metric.exact,
 		isnan(f->sd) ? "not exact: judged by the spread of the runs"
 			     : "exact"},
-	    {r->outweighed,
-		report_is_work(r) ? "not slower"
-				  : "outweighed by less work or time"}};
+	    {r->outweighed, verdict_name_outweighed(r->name, f)}};
 	const char *sep = "";
 
 	if (r->notes) {

@@ -19,21 +19,8 @@ void
 phrase_headline(
     struct str *s, const struct findings *all, const struct finding_rules *r)
 {
-	const char *sep = "";
-
 	if (r->latest) {
-		for (size_t i = 0; i < VERDICTS; i++) {
-			const char *name = verdict_name((enum verdict)i);
-			bool plural = i < VERDICT_EQUIVALENT &&
-			    !str_ends(name, "different");
-
-			if (!all->verdicts[i])
-				continue;
-			str_printf(s, "%s%zu %s%s", sep, all->verdicts[i], name,
-			    plural ? num_plural(all->verdicts[i]) : "");
-			sep = ", ";
-		}
-		if (!*sep)
+		if (!changetext_counts(s, all->verdicts))
 			str_add(s, "nothing was judged");
 		str_add(s, "; the newest commit is compared with ");
 		if (r->latest == 1)
@@ -297,16 +284,12 @@ void
 phrase_change(struct str *s, const struct finding *f)
 {
 	const struct verdict_facts *v = &f->facts;
-	const char *zero = verdict_name_zero(v->median[0], v->median[1]);
+	bool spike = f->kind == FINDING_SPIKE;
+	struct changetext t = {f->metric.name, {v->median[0], v->median[1]},
+	    v->ratio > 0 ? v->ratio : NAN, true, spike ? NAN : v->lo95,
+	    spike ? NAN : v->hi95};
 
-	if (zero || isnan(v->ratio)) {
-		str_add(s, zero ? zero : "no ratio");
-		return;
-	}
-	str_printf(s, "%+.1f%%", 100 * (v->ratio - 1));
-	if (!isnan(v->lo95) && f->kind != FINDING_SPIKE)
-		str_printf(s, " [%+.1f, %+.1f]", 100 * (v->lo95 - 1),
-		    100 * (v->hi95 - 1));
+	changetext_interval(s, &t);
 	if (f->kind == FINDING_TREND)
 		str_printf(s, ", %+.2g%% per 10 commits", 1000 * f->pace);
 }
@@ -331,10 +314,7 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 	else if (!f->stands)
 		str_printf(s, "reverted by %s", b->points[f->reverted].name);
 	else if (f->outweighed)
-		str_add(s,
-		    verdict_is_slight(f->metric.name, &f->facts)
-			? "not slower"
-			: "outweighed by less work or time");
+		str_add(s, verdict_name_outweighed(f->metric.name, &f->facts));
 	else if (finding_direction(f) != FINDING_REGRESSION)
 		str_add(s, "");
 	else if (f->waived)
