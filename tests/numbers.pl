@@ -192,7 +192,7 @@ sub check_page {
         }
         check_shown($label, 'baseline median', $data[1], $f{baseline_median});
         check_shown($label, 'contender value', $data[3], $f{baseline_median} * $f{ratio});
-        my ($change, $low, $high) = $data[5] =~ /^(\S+)% \[(\S+)%, (\S+)%\]/;
+        my ($change, $low, $high) = $data[5] =~ /^(\S+)% \[(\S+), (\S+)\]/;
         check_shown($label, 'change', $change, 100 * ($f{ratio} - 1));
         check_shown($label, 'low end', $low, 100 * ($f{ci95_low} - 1));
         check_shown($label, 'high end', $high, 100 * ($f{ci95_high} - 1));

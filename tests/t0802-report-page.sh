@@ -246,9 +246,9 @@ none no row matches
 sorted 9: GET throughput, INCR throughput, SET throughput | ascending
 turned 9: SET throughput, INCR throughput, GET throughput | descending
 by change 9: SET throughput, GET throughput, INCR throughput
-dots 48 48
-hidden 48 0
-shown 48 48
+dots 24 24
+hidden 24 0
+shown 24 24
 closed false
 the link opens true
 letters monospace 12px
@@ -271,7 +271,7 @@ END
 test_same "$(echo '-- 400'; cat want; echo '-- many 400'; cat pages
   echo '-- many 800'; cat pages; echo '-- 1280'; cat want; echo '-- many 1280'; cat pages
   echo 'without a script 9 rows 0 controls'; echo 'printed 0 links'
-  echo 'two series 2 48 48')" \
+  echo 'two series 2 24 24')" \
   "$(cat log)" \
   'finding, choosing, sorting, paging, hiding and links work; axe-core finds nothing; nothing is fetched'
 sed 's/^/# /' node.err

@@ -313,15 +313,21 @@ repeat() { # repeat N TEXT
 levels spike $(repeat 11 10000) 8000 $(repeat 12 10000)
 test_match '^No open regression, 1 spike that went away\.$' said \
   'a level that came back is a spike'
-test_match '&#9660;' spike-site/index.html 'a spike is drawn as an arrow'
+test_match '<path class="mark" d="M[0-9.]* [0-9.]*l-4 -7h8z"/>' spike-site/index.html 'a spike is drawn as an arrow'
 # shellcheck disable=SC2046 # words
 levels back $(repeat 14 10000) $(repeat 12 8000) $(repeat 14 10000)
 test_match '^No open regression, 1 reverted regression, 1 improvement\.$' said \
   'a regression that was reverted is not open'
 test_match '^-20.[01]% throughput 1 case regression, reverted SET -20.[01]% throughput unstable .00000000. 2026-01-16 reverted by unstable .00000000. 2026-01-28$' \
   said 'the page names the commits of regression and improvement'
-test_match '<text class="label same middle" x="35.0%" y="11">-20.[01]%</text><text class="label improvement middle" x="65.0%" y="11">.2[45].[0-9]%</text>' \
-  back-site/index.html 'the chart has the size of each change at its place'
+test_same 'same 14.0 improvement 26.0' \
+  "$(perl -0777 -ne 'my ($left, $width) = /<svg x="(.*?)".*? width="(.*?)"/;
+    printf "%s %.1f ", $1, 40 * ($2 - $left) / $width while /<path class="change (\w+)" d="M(.*?) /g' \
+    back-site/index.html | sed 's/ $//')" 'the chart has each change at its place'
+test_match '<text class="label same" x="[0-9.]*" y="[0-9.]*">-20.[01]%</text>' \
+  back-site/index.html 'the chart has the size of a regression that was reverted'
+test_match '<text class="label improvement" x="[0-9.]*" y="[0-9.]*">.2[45].[0-9]%</text>' \
+  back-site/index.html 'the chart has the size of an improvement'
 test_same 'reverted improvement' "$(grep -oE 'case (regression, reverted|improvement)' said | sed 's/.* //' | xargs)" \
   'a regression comes before an improvement, even if that is newer'
 # shellcheck disable=SC2046 # words

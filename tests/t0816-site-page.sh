@@ -17,7 +17,7 @@ const { browse, dir, judge, log, open } = require('browser');
 // Texts of a chart that cover each other, or leave the window.
 const covered = p => p.evaluate(() => {
   let bad = 0;
-  document.querySelectorAll('.spark').forEach(chart => {
+  document.querySelectorAll('[data-values]').forEach(chart => {
     const v = Array.from(chart.querySelectorAll('text')).map(t => t.getBoundingClientRect());
     v.forEach((a, i) => {
       if (a.left < 0 || a.right > innerWidth) bad++;
@@ -53,9 +53,10 @@ browse(async b => {
 
   // The pointer and the keyboard.
   const chart = p.locator('figure', { has: p.locator('b', { hasText: /^HSET P10 16B$/ }) })
-    .locator('.spark').first();
+    .locator('[data-values]').first();
+  const columns = chart.locator('use');
   await chart.scrollIntoViewIfNeeded();
-  const box = await chart.boundingBox();
+  const box = await columns.boundingBox();
   await p.mouse.move(box.x + box.width * 40.5 / 60, box.y + 50);
   log('hover:', await text('#tip'));
   await p.mouse.move(box.x + box.width / 2, box.y - 60);
@@ -79,7 +80,7 @@ browse(async b => {
   await p.getByRole('link', { name: 'History', exact: true }).click();
   log('back:', await text('h1'));
   await chart.scrollIntoViewIfNeeded();
-  const again = await chart.boundingBox();
+  const again = await columns.boundingBox();
   await p.mouse.click(again.x + again.width * 40.5 / 60, again.y + 50);
   await p.waitForURL(/commit/);
   log('clicked:', await text('h1'), '|', await text('nav p'));

@@ -1,10 +1,33 @@
 #include "changetext.h"
+#include "json.h"
 #include "metric.h"
 #include "str.h"
 #include "judge/verdict.h"
 
 #include <math.h>
 #include <string.h>
+
+struct changetext
+changetext_read(const struct json *record)
+{
+	const struct json *median = json_get(record, "median");
+	const struct json *ci = json_get(record, "ci95");
+	const char *name = json_get_str(record, "metric");
+	const char *method = json_get_str(record, "method");
+	const struct metric m = metric_guess(name);
+	struct changetext c = {.metric = name,
+	    .median = {json_num(json_at(median, 0), NAN),
+		json_num(json_at(median, 1), NAN)},
+	    .ratio = json_get_num(record, "ratio", NAN),
+	    .lo = json_num(json_at(ci, 0), NAN),
+	    .hi = json_num(json_at(ci, 1), NAN)};
+	/* Counted runs that agree have an interval, without a test. */
+	bool counted = m.exact_margin > 0 && method &&
+	    strcmp(method, "assumed") == 0 && ci;
+
+	c.exact = (m.exact || counted) && !(c.lo < c.hi);
+	return c;
+}
 
 void
 changetext_values(const struct changetext *c, double v[2])
@@ -92,7 +115,7 @@ to_percent(double ratio)
 void
 changetext_interval(struct str *s, const struct changetext *c)
 {
-	if (isnan(c->ratio)) {
+	if (!(c->ratio > 0)) {
 		write_zero(s, c);
 		return;
 	}

@@ -10,15 +10,19 @@
 
 #include "judge/verdict.h"
 
+struct json;
 struct str;
 
 struct changetext {
-	const char *metric;
-	double median[2]; /* of the baseline, of the contender */
-	double ratio;     /* contender over baseline; NAN: not defined */
-	bool exact;       /* counts that are the same in all runs of a side */
-	double lo, hi;    /* 95% interval of the ratio; not lo < hi: none */
+	const char *metric; /* borrowed */
+	double median[2];   /* of the baseline, of the contender */
+	double ratio;       /* contender over baseline; NAN: not defined */
+	bool exact;         /* counts that are the same in all runs of a side */
+	double lo, hi;      /* 95% interval of the ratio; not lo < hi: none */
 };
+
+/* Returns that of a delta or change record, which it borrows from. */
+struct changetext changetext_read(const struct json *record);
 
 /* The two values that are shown beside a change, and agree with it: the median
  * of the baseline, and this median changed by the ratio. They are the medians
@@ -40,7 +44,7 @@ void changetext_words(struct str *, const struct changetext *);
 bool changetext_cell(struct str *, const struct changetext *, enum verdict,
     bool noise, bool words);
 
-/* Writes "-1.1% [-3.0, +0.7]", or "up from 0". */
+/* Writes "-1.1% [-3.0, +0.7]", "-1.1%" without an interval, or "up from 0". */
 void changetext_interval(struct str *, const struct changetext *);
 
 /* Writes "+8.1%", or "up from 0". */

@@ -285,9 +285,12 @@ phrase_change(struct str *s, const struct finding *f)
 {
 	const struct verdict_facts *v = &f->facts;
 	bool spike = f->kind == FINDING_SPIKE;
-	struct changetext t = {f->metric.name, {v->median[0], v->median[1]},
-	    v->ratio > 0 ? v->ratio : NAN, true, spike ? NAN : v->lo95,
-	    spike ? NAN : v->hi95};
+	const struct changetext t = {.metric = f->metric.name,
+	    .median = {v->median[0], v->median[1]},
+	    .ratio = v->ratio,
+	    .exact = true, /* the levels are known: "up from 0" */
+	    .lo = spike ? NAN : v->lo95,
+	    .hi = spike ? NAN : v->hi95};
 
 	changetext_interval(s, &t);
 	if (f->kind == FINDING_TREND)

@@ -196,6 +196,8 @@ read_entry(struct archive *s, struct archive_entry *e, struct hashset *all)
 		e->subject = json_object();
 	if (isnan(e->time))
 		e->time = r.first;
+	if (!isnan(e->time))
+		clock_iso_of(e->day, e->time)[strlen("2026-03-01")] = '\0';
 	hashset_free(r.cases);
 	jsonl_close(in);
 	return got < 0 ? -1 : 0;
@@ -297,6 +299,7 @@ add_file(
 	    .key = mem_strn(name, strlen(name) - strlen(END)),
 	    .path = mem_printf("%s/%s", dir, name),
 	    .time = NAN,
+	    .day = "?",
 	    .measured = NAN};
 	bool plain = is_plain_name(name);
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "clock.h"
+
 struct json;
 
 #define ARCHIVE_COMMITS "commits.jsonl"
@@ -27,7 +29,8 @@ struct archive_entry {
 	struct json *subject; /* of its first record; never NULL */
 	char *title;          /* of the commit; NULL: not known */
 	double time; /* of the commit, or of the first run; epoch s or NAN */
-	double measured; /* start of the last run; epoch s or NAN */
+	char day[CLOCK_ISO]; /* of that time, "2026-03-01"; "?" if not known */
+	double measured;     /* start of the last run; epoch s or NAN */
 	size_t runs, failed, cases;
 	size_t profiles, sampled; /* records of both kinds of profiles */
 	unsigned long long hash;  /* of the file's lines */

@@ -3,7 +3,6 @@
 #include "changetext.h"
 #include "json.h"
 #include "mem.h"
-#include "metric.h"
 #include "record.h"
 #include "str.h"
 #include "trends.h"
@@ -238,13 +237,7 @@ changegroup_kind(struct str *s, const struct changegroup *g)
 void
 changegroup_percent(struct str *s, const struct json *change)
 {
-	const struct json *median = json_get(change, "median");
-	const char *metric = json_get_str(change, "metric");
-	const struct changetext t = {.metric = metric,
-	    .median = {json_num(json_at(median, 0), NAN),
-		json_num(json_at(median, 1), NAN)},
-	    .ratio = json_get_num(change, "ratio", NAN),
-	    .exact = metric_guess(metric).exact};
+	const struct changetext t = changetext_read(change);
 
 	changetext_percent(s, &t);
 }

@@ -1,7 +1,6 @@
 #include "chart.h"
 #include "archive.h"
 #include "changegroup.h"
-#include "clock.h"
 #include "entry.h"
 #include "json.h"
 #include "machines.h"
@@ -9,17 +8,19 @@
 #include "mem.h"
 #include "metric.h"
 #include "num.h"
+#include "plot.h"
 #include "stats.h"
 #include "str.h"
 #include "trends.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPAN .04 /* the axis shows at least this part of a value */
-#define NEAR 20  /* percent of the width between labels on one line */
+#define HEIGHT 126
 
 struct mark { /* a change of the series */
 	const struct changegroup *group;
@@ -27,13 +28,12 @@ struct mark { /* a change of the series */
 };
 
 struct chart {
-	struct str *to;
+	struct plot p;
 	const struct trends *t;
 	const struct trend_series *s;
 	struct mark *v; /* the oldest first */
 	size_t n;
 	bool *outside; /* by commit: of a spike */
-	double lo, hi; /* of the axis */
 };
 
 static int
@@ -97,49 +97,34 @@ collect_marks(struct chart *c, const struct changegroups *all)
 static void
 fit_axis(struct chart *c)
 {
+	struct axis *y = &c->p.y;
 	double middle, room;
 
-	c->lo = INFINITY;
-	c->hi = -INFINITY;
-	for (int all = 0; all < 2 && c->lo > c->hi; all++)
-		for (size_t i = 0; i < c->t->n; i++) {
-			if (c->outside[i] && !all)
-				continue;
-			c->lo = fmin(c->lo, c->s->v[i]); /* ignores NAN */
-			c->hi = fmax(c->hi, c->s->v[i]);
-		}
-	middle = (c->lo + c->hi) / 2;
-	room = fmax(fabs(middle) * SPAN, c->hi - c->lo);
-	room = room > 0 ? room * .55 : 1;
-	c->lo = middle - room;
-	c->hi = middle + room;
-}
-
-/* Returns the height from the top of the axis, 0 to 100. */
-static double
-map_value(const struct chart *c, double v)
-{
-	return fmin(fmax(100 * (c->hi - v) / (c->hi - c->lo), 0), 100);
+	*y = AXIS(AXIS_LINEAR, NULL);
+	for (int all = 0; all < 2 && y->lo > y->hi; all++)
+		for (size_t i = 0; i < c->t->n; i++)
+			if (all || !c->outside[i])
+				axis_fit(y, c->s->v[i]);
+	middle = (y->lo + y->hi) / 2;
+	room = fabs(middle) * SPAN / 2;
+	axis_fit(y, middle - room);
+	axis_fit(y, middle + room);
 }
 
 static void
 draw_values(struct chart *c)
 {
-	const char *way = "M";
+	double *x = mem_array(2 * c->t->n + 1, sizeof *x), *y = x + c->t->n;
+	size_t n = 0;
 
-	str_add(c->to, "<path class=\"line\" d=\"");
 	for (size_t i = 0; i < c->t->n; i++)
 		if (!isnan(c->s->v[i])) {
-			str_printf(c->to, "%s%.1f %.1f", way, (double)i + .5,
-			    map_value(c, c->s->v[i]));
-			way = "L";
+			x[n] = (double)i;
+			y[n++] = c->s->v[i];
 		}
-	str_add(c->to, "\"/><path class=\"dots\" d=\"");
-	for (size_t i = 0; i < c->t->n; i++)
-		if (!isnan(c->s->v[i]))
-			str_printf(c->to, "M%.1f %.1fh0", (double)i + .5,
-			    map_value(c, c->s->v[i]));
-	str_add(c->to, "\"/>");
+	plot_line(&c->p, x, y, n, 0, "thin");
+	plot_dots(&c->p, x, y, n, 0);
+	free(x);
 }
 
 /* Draws the median of the commits from..to-1, if there is one. */
@@ -153,8 +138,9 @@ draw_level(struct chart *c, size_t from, size_t to)
 		if (!isnan(c->s->v[i]) && !c->outside[i])
 			v[n++] = c->s->v[i];
 	if (n) {
-		y = map_value(c, stats_middle(v, n));
-		str_printf(c->to, "M%zu %.1fH%zu", from, y, to);
+		y = stats_middle(v, n);
+		plot_line(&c->p, (double[]){(double)from - .5, (double)to - .5},
+		    (double[]){y, y}, 2, PLOT_LOOKS, "line");
 	}
 	free(v);
 }
@@ -163,121 +149,58 @@ static void
 draw_slope(struct chart *c, const struct mark *m)
 {
 	const struct json *ends = json_get(m->one->rec, "median");
+	char class[32];
 
-	str_printf(c->to,
-	    "<path class=\"level %s\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
-	    changegroup_class(m->group), (double)m->one->at + .5,
-	    map_value(c, json_num(json_at(ends, 0), NAN)),
-	    (double)m->one->end + .5,
-	    map_value(c, json_num(json_at(ends, 1), NAN)));
+	snprintf(class, sizeof class, "line %s", changegroup_class(m->group));
+	plot_line(&c->p, (double[]){(double)m->one->at, (double)m->one->end},
+	    (double[]){json_num(json_at(ends, 0), NAN),
+		json_num(json_at(ends, 1), NAN)},
+	    2, PLOT_LOOKS, class);
 }
 
+/* Draws the levels between the changes, and each change with its size. */
 static void
-draw_step(struct chart *c, const struct mark *m)
-{
-	str_printf(c->to, "<path class=\"step %s\" d=\"M%zu 0V100\"/>",
-	    changegroup_class(m->group), m->one->at);
-}
-
-static void
-draw_levels(struct chart *c)
+draw_changes(struct chart *c)
 {
 	size_t from = 0;
 
-	str_add(c->to, "<path class=\"level\" d=\"");
 	for (size_t i = 0; i < c->n; i++) {
 		const struct mark *m = &c->v[i];
+		const char *class = changegroup_class(m->group);
+		double at = (double)m->one->at;
+		char change[32];
+		struct str s = {0};
 
 		if (m->group->state == CHANGEGROUP_SPIKE)
 			continue;
 		draw_level(c, from, m->one->at);
 		from = m->group->slow ? m->one->end + 1 : m->one->at;
-	}
-	draw_level(c, from, c->t->n);
-	str_add(c->to, "\"/>");
-	for (size_t i = 0; i < c->n; i++)
-		if (c->v[i].group->slow)
-			draw_slope(c, &c->v[i]);
-		else if (c->v[i].group->state != CHANGEGROUP_SPIKE)
-			draw_step(c, &c->v[i]);
-}
-
-/* Writes how much each change was, above its place; labels near each other on
- * two lines. */
-static void
-write_labels(struct chart *c)
-{
-	double last = -INFINITY;
-	bool below = false;
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct mark *m = &c->v[i];
-		size_t place = m->group->slow ? (m->one->at + m->one->end) / 2
-					      : m->one->at;
-		double x = 100 * (double)place / (double)c->t->n;
-		struct str s = {0};
-
-		if (m->group->state == CHANGEGROUP_SPIKE)
-			continue;
-		below = x - last < NEAR && !below;
-		last = x;
+		snprintf(change, sizeof change, "change %s", class);
+		if (m->group->slow)
+			draw_slope(c, m);
+		else
+			plot_vertical(&c->p, at - .5, change, NULL);
 		changegroup_percent(&s, m->one->rec);
-		markup_printf(c->to,
-		    "<text class=\"label %s %s\" x=\"%.1f%%\" "
-		    "y=\"%d\">%s</text>",
-		    changegroup_class(m->group),
-		    x < 10       ? "start"
-			: x > 90 ? "end"
-				 : "middle",
-		    x, below ? 23 : 11, s.s);
+		plot_label(&c->p,
+		    m->group->slow ? (at + (double)m->one->end) / 2 : at - .5,
+		    class, s.s);
 		str_free(&s);
 	}
-}
-
-/* Marks the values beyond the axis with arrows. */
-static void
-write_arrows(struct chart *c)
-{
-	for (size_t i = 0; i < c->t->n; i++)
-		if (c->s->v[i] > c->hi || c->s->v[i] < c->lo)
-			str_printf(c->to,
-			    "<text class=\"arrow middle\" x=\"%.1f%%\" "
-			    "y=\"%d\">%s</text>",
-			    100 * ((double)i + .5) / (double)c->t->n,
-			    c->s->v[i] > c->hi ? 34 : 90,
-			    c->s->v[i] > c->hi ? "&#9650;" : "&#9660;");
-}
-
-/* Writes the first date, the last, and one between them if there is room. */
-static void
-write_dates(struct chart *c)
-{
-	static const char *const anchors[] = {"start", "middle", "end"};
-	char day[CLOCK_ISO], before[CLOCK_ISO] = "";
-	size_t n = c->t->n;
-
-	for (size_t k = 0; k < 3; k++) {
-		if (k == 1 && n < 9)
-			continue;
-		entry_day(day, c->t->commits[k * (n - 1) / 2]);
-		if (strcmp(day, before) == 0)
-			continue;
-		strcpy(before, day);
-		str_printf(c->to,
-		    "<text class=\"date %s\" x=\"%zu%%\" y=\"103\">%s</text>",
-		    anchors[k], 50 * k, day);
-	}
+	draw_level(c, from, c->t->n);
 }
 
 /* The script shows a value with the commit under the pointer. */
 static void
-write_texts(struct chart *c)
+write_texts(struct str *to, const struct chart *c)
 {
 	char buf[NUM_BUF];
 
+	markup_printf(to, "data-unit=\"%s\" data-values=\"",
+	    metric_guess(c->s->metric).unit);
 	for (size_t i = 0; i < c->t->n; i++)
-		str_printf(c->to, "%s%s", i ? " " : "",
+		str_printf(to, "%s%s", i ? " " : "",
 		    isnan(c->s->v[i]) ? "-" : num_human(buf, c->s->v[i]));
+	str_addc(to, '"');
 }
 
 double
@@ -290,58 +213,54 @@ chart_find_last(const struct trends *t, const struct trend_series *s)
 }
 
 static void
-write_summary(struct chart *c)
+write_summary(struct str *to, const struct chart *c)
 {
 	const struct metric m = metric_guess(c->s->metric);
-	struct str name = {0};
 	char buf[NUM_BUF];
 
-	metric_write_label(&name, c->s->metric);
-	markup_printf(c->to, "%s of %s at %zu commits, now %s %s", name.s,
+	metric_write_label(to, c->s->metric);
+	str_printf(to, " of %s at %zu commits, now %s %s",
 	    c->t->cases[c->s->kase].name, c->t->n,
 	    num_human(buf, chart_find_last(c->t, c->s)), m.unit);
 	for (size_t i = 0; i < c->n; i++) {
-		struct str s = {0};
-
-		changegroup_percent(&s, c->v[i].one->rec);
-		markup_printf(
-		    c->to, ", %s at commit %zu", s.s, c->v[i].one->at + 1);
-		str_free(&s);
+		str_add(to, ", ");
+		changegroup_percent(to, c->v[i].one->rec);
+		str_printf(to, " at commit %zu", c->v[i].one->at + 1);
 	}
-	str_free(&name);
 }
 
 void
 chart_write(struct str *to, const struct trends *t,
     const struct trend_series *s, const struct changegroups *all)
 {
-	struct chart c = {.to = to, .t = t, .s = s};
-	char lo[NUM_BUF], hi[NUM_BUF];
+	struct chart c = {.t = t, .s = s};
+	struct str summary = {0}, texts = {0};
 
 	c.outside = mem_array(t->n + 1, sizeof *c.outside);
 	collect_marks(&c, all);
+	write_summary(&summary, &c);
+	write_texts(&texts, &c);
+	c.p = (struct plot){.to = to,
+	    .label = summary.s,
+	    .attributes = texts.s,
+	    .height = HEIGHT,
+	    .xnames = t->days,
+	    .nxnames = t->n,
+	    .labels = true};
 	fit_axis(&c);
-	str_printf(to,
-	    "<div class=\"chart\"><div class=\"axis\"><span>%s</span>"
-	    "<span>%s</span></div><svg class=\"spark\" role=\"img\" "
-	    "aria-label=\"",
-	    num_human(hi, c.hi), num_human(lo, c.lo));
-	write_summary(&c);
-	markup_printf(to, "\" data-unit=\"%s\" data-values=\"",
-	    metric_guess(s->metric).unit);
-	write_texts(&c);
-	str_printf(to,
-	    "\"><svg y=\"26\" width=\"100%%\" height=\"64\" viewBox=\"0 0 %zu "
-	    "100\" preserveAspectRatio=\"none\"><path class=\"frame\" "
-	    "d=\"M0 0H%zuM0 100H%zu\"/>",
-	    t->n, t->n, t->n);
+	plot_open(&c.p);
 	draw_values(&c);
-	draw_levels(&c);
-	str_add(to, "<use href=\"#columns\"/></svg>");
-	write_labels(&c);
-	write_arrows(&c);
-	write_dates(&c);
-	str_add(to, "</svg></div>\n");
+	draw_changes(&c);
+	str_printf(to,
+	    "<svg x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+	    "viewBox=\"0 0 %zu 1\" preserveAspectRatio=\"none\">"
+	    "<use href=\"#columns\"/></svg>",
+	    c.p.left, c.p.top, c.p.right - c.p.left, c.p.bottom - c.p.top,
+	    t->n);
+	plot_close(&c.p);
+	str_addc(to, '\n');
+	str_free(&summary);
+	str_free(&texts);
 	free(c.v);
 	free(c.outside);
 }
@@ -357,7 +276,7 @@ chart_write_columns(struct str *s, const struct trends *t)
 
 		entry_label(&label, t->commits[i]);
 		markup_printf(s,
-		    "<rect x=\"%zu\" width=\"1\" height=\"100\" "
+		    "<rect x=\"%zu\" width=\"1\" height=\"1\" "
 		    "data-page=\"%s\"><title>%s</title></rect>\n",
 		    i, t->commits[i]->key, label.s);
 		str_free(&label);

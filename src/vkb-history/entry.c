@@ -1,6 +1,5 @@
 #include "entry.h"
 #include "archive.h"
-#include "clock.h"
 #include "markup.h"
 #include "record.h"
 #include "str.h"
@@ -11,15 +10,6 @@
 #include <string.h>
 
 enum { LABEL = 100 /* bytes */ };
-
-void
-entry_day(char buf[CLOCK_ISO], const struct archive_entry *e)
-{
-	if (isnan(e->time))
-		strcpy(buf, "?");
-	else
-		clock_iso_of(buf, e->time)[10] = '\0';
-}
 
 static const char *
 get_title(const struct archive_entry *e)
@@ -52,12 +42,10 @@ entry_name(struct str *s, const struct archive_entry *e)
 void
 entry_label(struct str *s, const struct archive_entry *e)
 {
-	char day[CLOCK_ISO];
 	size_t from = s->len;
 
-	entry_day(day, e);
 	if (!isnan(e->time))
-		str_printf(s, "%s ", day);
+		str_printf(s, "%s ", e->day);
 	entry_name(s, e);
 	str_cut(s, from + LABEL);
 }

@@ -2,13 +2,8 @@
 #ifndef ENTRY_H
 #define ENTRY_H
 
-#include "clock.h"
-
 struct archive_entry;
 struct str;
-
-/* Writes the day of a commit, "2026-03-01", or "?" if it is not known. */
-void entry_day(char buf[CLOCK_ISO], const struct archive_entry *);
 
 /* Writes the first digits of its id and its title, or the part that is known.
  * Nothing is escaped. */

@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "metric.h"
 #include "num.h"
+#include "plot.h"
 #include "record.h"
 #include "str.h"
 #include "trends.h"
@@ -197,11 +198,10 @@ ASSET(index_script, "src/vkb-history/index.js");
 static void
 write_commit(struct str *s, const struct index *x, size_t at)
 {
-	char day[CLOCK_ISO];
+	const struct archive_entry *e = x->trends->commits[at];
 
-	entry_link(s, x->trends->commits[at], INDEX_PAGES "/");
-	entry_day(day, x->trends->commits[at]);
-	str_printf(s, " <span class=\"quiet\">%s</span>", day);
+	entry_link(s, e, INDEX_PAGES "/");
+	str_printf(s, " <span class=\"quiet\">%s</span>", e->day);
 }
 
 static void
@@ -431,17 +431,14 @@ static void
 write_facts(struct str *s, const struct index *x)
 {
 	const struct archive *a = x->archive;
-	char from[CLOCK_ISO], to[CLOCK_ISO];
 
 	if (!a->n) {
 		str_add(s, "<p>No commits yet.</p>\n");
 		return;
 	}
-	entry_day(from, &a->v[0]);
-	entry_day(to, &a->v[a->n - 1]);
 	str_printf(s, "<p class=\"quiet\">%zu commit%s, %zu case%s, %s to %s.",
 	    a->n, num_plural((double)a->n), a->nconfigs,
-	    num_plural((double)a->nconfigs), from, to);
+	    num_plural((double)a->nconfigs), a->v[0].day, a->v[a->n - 1].day);
 	if (*x->trends->common)
 		markup_printf(s, " All cases: %s.", x->trends->common);
 	if (a->n < 10)
@@ -497,14 +494,12 @@ write_commit_row(
     struct str *s, const struct index *x, const struct archive_entry *e)
 {
 	struct str status = {0};
-	char day[CLOCK_ISO];
 
 	index_write_status(&status, x, e, "");
-	entry_day(day, e);
 	str_printf(s, "<tr data-status=\"%s%s\"><th scope=\"row\">",
 	    status.len ? "changed" : "same", e->failed ? " failed" : "");
 	entry_link(s, e, INDEX_PAGES "/");
-	str_printf(s, "</th><td class=\"day\">%s</td><td>", day);
+	str_printf(s, "</th><td class=\"day\">%s</td><td>", e->day);
 	if (status.len)
 		str_add(s, status.s);
 	else if (find_place(x->trends, e) == x->trends->n)
@@ -547,11 +542,14 @@ write_commits(struct str *s, const struct index *x)
 void
 index_write(struct str *s, const struct index *x)
 {
-	const struct html_page page = {.title = "Benchmark history",
+	struct str style = {0};
+	struct html_page page = {.title = "Benchmark history",
 	    .program = "vkb-history",
-	    .style = index_style,
 	    .script = index_script};
 
+	plot_add_style(&style);
+	str_add(&style, index_style);
+	page.style = style.s;
 	html_begin(s, &page);
 	str_add(s, "<main>\n<h1>Benchmark history</h1>\n");
 	write_lead(s, x);
@@ -562,4 +560,5 @@ index_write(struct str *s, const struct index *x)
 	write_commits(s, x);
 	str_add(s, "</main>\n<p id=\"tip\" role=\"status\" hidden></p>\n");
 	html_end(s, &page);
+	str_free(&style);
 }

@@ -10,6 +10,10 @@
   });
   var shown = null, at = -1, line = null;
 
+  function place(chart) { /* of its columns on the screen */
+    return chart.querySelector('use').getBoundingClientRect();
+  }
+
   function hide() {
     tip.hidden = true;
     if (line) line.remove();
@@ -18,12 +22,12 @@
 
   function show(chart, k) {
     var values = chart.dataset.values.split(' ');
-    var box = chart.getBoundingClientRect(), x, y;
+    var box = place(chart), x, y;
     if (!chart.parentNode || k < 0 || k >= commits.length) return;
     if (line) line.remove();
     line = document.createElementNS(chart.namespaceURI, 'path');
     line.setAttribute('class', 'here');
-    line.setAttribute('d', 'M' + (k + .5) + ' 0V100');
+    line.setAttribute('d', 'M' + (k + .5) + ' 0V1');
     chart.querySelector('svg').prepend(line);
     shown = chart;
     at = k;
@@ -31,18 +35,18 @@
       values[k] + ' ' + chart.dataset.unit) + ', ' + commits[k].text;
     tip.hidden = false;
     x = box.left + (k + .5) / commits.length * box.width - tip.offsetWidth / 2;
-    y = box.bottom + 4;
+    y = chart.getBoundingClientRect().bottom + 4;
     if (y + tip.offsetHeight > innerHeight) y = box.top - tip.offsetHeight;
     tip.style.left = Math.max(4, Math.min(x, innerWidth - tip.offsetWidth - 4)) + 'px';
     tip.style.top = Math.max(0, y) + 'px';
   }
 
   function find(chart, e) {
-    var box = chart.getBoundingClientRect();
+    var box = place(chart);
     return Math.floor((e.clientX - box.left) / box.width * commits.length);
   }
 
-  document.querySelectorAll('.spark').forEach(function (chart) {
+  document.querySelectorAll('[data-values]').forEach(function (chart) {
     chart.setAttribute('tabindex', 0);
     chart.addEventListener('pointermove', function (e) { show(chart, find(chart, e)); });
     chart.addEventListener('pointerleave', hide);

@@ -45,12 +45,12 @@ should_remove(
 static void
 report_removed(struct sink *out, const struct archive_entry *e)
 {
-	char *name = record_subject_title(e->subject), day[CLOCK_ISO];
+	char *name = record_subject_title(e->subject);
 
 	str_add(&out->s, "removed ");
 	str_visible(&out->s, name);
 	if (!isnan(e->time))
-		str_printf(&out->s, ", %.10s", clock_iso_of(day, e->time));
+		str_printf(&out->s, ", %s", e->day);
 	str_printf(
 	    &out->s, ", %zu run%s\n", e->runs, num_plural((double)e->runs));
 	free(name);

@@ -251,9 +251,12 @@ static void
 choose_commits(struct trends *t, const struct archive *a)
 {
 	t->commits = mem_array(a->n + 1, sizeof(struct archive_entry *));
+	t->days = mem_array(a->n + 1, sizeof(const char *));
 	for (size_t i = 0; i < a->n; i++)
-		if (trends_same_branch(&a->v[i], &a->v[a->n - 1]))
+		if (trends_same_branch(&a->v[i], &a->v[a->n - 1])) {
+			t->days[t->n] = a->v[i].day;
 			t->commits[t->n++] = &a->v[i];
+		}
 }
 
 static void
@@ -302,6 +305,7 @@ trends_free(struct trends *t)
 	machines_free(t->machines);
 	intern_free(t->metrics);
 	free(t->commits);
+	free(t->days);
 	free(t->cases);
 	free(t->v);
 	free(t->common);

@@ -29,6 +29,7 @@ struct trend_case {
 
 struct trends {
 	const struct archive_entry **commits; /* the oldest first */
+	const char **days;                    /* of the commits */
 	size_t n;
 	struct trend_case *cases;
 	size_t ncases;

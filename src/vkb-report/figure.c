@@ -340,14 +340,8 @@ draw_shift(struct plot *p, const struct json *shift)
 /* --- Draws the values of all cases: a row for each case, with a mark for each
  * subject at its median, and a line for the interval. */
 
-enum { ROWS = 60, WIDTH = 980, LEFT = 420, RIGHT = 950, STEP = 13, GAP = 12 };
+enum { ROWS = 60, WIDTH = 980, NAMES = 420, STEP = 13, GAP = 12 };
 #define FAR 50 /* of the largest value over the smallest: a scale of powers */
-
-static double
-map_value(const struct axis *x, double v)
-{
-	return LEFT + (RIGHT - LEFT) * axis_position(x, v);
-}
 
 static bool
 has_metric(const struct kase *k, const char *metric)
@@ -373,9 +367,9 @@ count_values(const struct model *m, const char *metric)
 
 /* Chooses the scale: from 0, or of powers where the values are far apart. */
 static struct axis
-fit_axis(const struct model *m, const char *metric)
+fit_values(const struct model *m, const char *metric, const char *label)
 {
-	struct axis x = AXIS(AXIS_LOG, NULL);
+	struct axis x = AXIS(AXIS_LOG, label);
 
 	for (size_t i = 0; i < m->ncells; i++) {
 		const struct json *one = model_metric(&m->cells[i], metric);
@@ -389,117 +383,66 @@ fit_axis(const struct model *m, const char *metric)
 		x.scale = AXIS_LINEAR;
 		axis_fit(&x, 0);
 	}
-	axis_add_margin(&x);
 	return x;
 }
 
 static void
-draw_value(struct str *s, const struct axis *x, double y, const struct cell *c,
-    const char *metric)
+draw_value(struct plot *p, double y, const struct cell *c, const char *metric)
 {
 	const struct json *one = model_metric(c, metric);
 	struct range ci = model_range(json_get(one, "ci95"));
 	double median = json_get_num(one, "median", NAN);
+	size_t look = c->subject->look;
 	struct str t = {0};
 
-	if (isnan(median) || (x->scale == AXIS_LOG && !(median > 0)))
-		return;
 	str_printf(&t, "%s: %.6g", c->subject->name, median);
 	if (!isnan(ci.lo) && !isnan(ci.hi)) {
-		str_printf(s,
-		    "<path class=\"line s%zu\" d=\"M%.1f %.1fH%.1f\"/>",
-		    c->subject->look, map_value(x, fmax(ci.lo, x->lo)), y,
-		    map_value(x, ci.hi));
+		plot_line(p, (double[]){fmax(ci.lo, p->x.lo), ci.hi},
+		    (double[]){y, y}, 2, look, "line");
 		str_printf(&t, " [%.6g, %.6g]", ci.lo, ci.hi);
 	}
-	plot_marker(s, map_value(x, median), y, c->subject->look, t.s);
+	plot_dot(p, median, y, look, t.s);
 	str_free(&t);
 }
 
 static void
-draw_axis(struct str *s, const struct axis *x, double top, double bottom,
-    const char *label)
-{
-	double ticks[AXIS_TICKS];
-	size_t n = axis_ticks(x, 6, ticks);
-	char buf[NUM_BUF];
-
-	for (size_t i = 0; i < n; i++) {
-		double at = map_value(x, ticks[i]);
-
-		markup_printf(s,
-		    "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>"
-		    "<text class=\"tick mid\" x=\"%.1f\" y=\"%.1f\">%s</text>",
-		    at, top, bottom, at, bottom + 14,
-		    axis_text(x, ticks[i], buf));
-	}
-	markup_printf(s,
-	    "<text class=\"axis mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-	    (LEFT + RIGHT) / 2., bottom + 30, label);
-}
-
-static void
-draw_row(struct str *s, const struct axis *x, double y, const struct kase *k,
-    const char *metric)
+draw_values(struct plot *p, const struct model *m, const char *metric)
 {
 	const struct cell *c[MODEL_LOOKS];
-	size_t n = figure_cells(k, c);
-	struct str cut = {0};
+	const struct kase *shown[ROWS];
+	size_t n = 0, all = count_values(m, metric);
+	struct str title = {0};
+	double y = -(GAP + STEP) / 2.;
 
-	markup_cut(&cut, k->name, 60);
-	markup_printf(s,
-	    "<text class=\"name end\" x=\"%d\" y=\"%.1f\">%s</text>", LEFT - 10,
-	    y + STEP * ((double)n - 1) / 2 + 4, cut.s ? cut.s : "");
-	for (size_t i = 0; i < n; i++)
-		draw_value(s, x, y + STEP * (double)i, c[i], metric);
-	str_addc(s, '\n');
-	str_free(&cut);
-}
-
-/* Draws the label, legend and label of y of the plot; returns how many cases
- * have the metric. */
-static void
-draw_values(const struct plot *p, const struct model *m, const char *metric)
-{
-	const struct cell *c[MODEL_LOOKS];
-	struct axis x = fit_axis(m, metric);
-	double y = 34, top, height = 0;
-	size_t shown = 0;
-
-	for (size_t i = 0; i < m->ncases && shown < ROWS; i++)
+	for (size_t i = 0; i < m->ncases && n < ROWS; i++)
 		if (has_metric(m->order[i], metric)) {
-			height +=
-			    GAP + STEP * (double)figure_cells(m->order[i], c);
-			shown++;
+			shown[n] = m->order[i];
+			p->rows +=
+			    GAP + STEP * (double)figure_cells(shown[n++], c);
 		}
-	top = y + 18 * (double)p->nlegend;
-	plot_head(p->to, WIDTH, top + height + 40, p->label, p->whole);
-	for (size_t i = 0; i < p->nlegend; i++, y += 18) {
-		plot_marker(p->to, 17, y + 4, i, NULL);
-		markup_printf(p->to,
-		    "<text class=\"name\" x=\"28\" y=\"%.1f\">%s</text>", y + 8,
-		    p->legend[i]);
+	str_add(&title, p->label);
+	if (n < all)
+		str_printf(&title, ", %zu of %zu", n, all);
+	p->label = title.s;
+	p->x = fit_values(m, metric, p->y.label);
+	p->width = WIDTH;
+	p->names = NAMES;
+	plot_open(p);
+	for (size_t i = 0; i < n; i++, y -= GAP) {
+		size_t cells = figure_cells(shown[i], c);
+
+		plot_row_name(p, y - STEP * ((double)cells - 1) / 2,
+		    shown[i]->name, NULL);
+		for (size_t k = 0; k < cells; k++, y -= STEP)
+			draw_value(p, y, c[k], metric);
 	}
-	draw_axis(p->to, &x, top, top + height, p->y.label);
-	if (shown < count_values(m, metric))
-		markup_printf(p->to,
-		    "<text class=\"tick\" x=\"28\" y=\"%.1f\">%zu of "
-		    "%zu cases</text>",
-		    top + height + 30, shown, count_values(m, metric));
-	y = top + GAP / 2. + STEP / 2.;
-	shown = 0;
-	for (size_t i = 0; i < m->ncases && shown < ROWS; i++)
-		if (has_metric(m->order[i], metric)) {
-			draw_row(p->to, &x, y, m->order[i], metric);
-			y += GAP + STEP * (double)figure_cells(m->order[i], c);
-			shown++;
-		}
-	str_add(p->to, "</svg>\n");
+	plot_close(p);
+	str_free(&title);
 }
 
 enum { SERIES_STEPS = 200 }; /* points of a line */
 
-struct run_series {
+struct time_line {
 	double x[SERIES_STEPS], y[SERIES_STEPS];
 	size_t n;
 };
@@ -512,7 +455,7 @@ has_series(const struct cell *c, const char *name)
 
 /* Averages adjacent intervals when there are more than SERIES_STEPS. */
 static void
-fill_series(struct run_series *c, const struct json *series, const char *name)
+fill_series(struct time_line *c, const struct json *series, const char *name)
 {
 	size_t nx, ny, n;
 	double *x = json_numbers(json_get(series, "at_s"), &nx);
@@ -534,8 +477,7 @@ fill_series(struct run_series *c, const struct json *series, const char *name)
 
 /* Takes the median of n runs at each point that all of them have. */
 static void
-compute_median_series(
-    struct run_series *to, const struct run_series *v, size_t n)
+compute_median_line(struct time_line *to, const struct time_line *v, size_t n)
 {
 	double all[MODEL_SERIES];
 
@@ -553,14 +495,13 @@ static void
 draw_series(
     struct plot *p, const char *name, const struct cell *const *c, size_t n)
 {
-	struct run_series *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
+	struct time_line *v = mem_array(n * MODEL_SERIES + 1, sizeof *v), mid;
 	double cut;
 
 	p->x = AXIS(AXIS_LINEAR, "time, s");
-	p->y.scale = AXIS_LINEAR;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < c[i]->nseries; k++) {
-			struct run_series *one = &v[i * MODEL_SERIES + k];
+			struct time_line *one = &v[i * MODEL_SERIES + k];
 
 			fill_series(one, c[i]->series[k], name);
 			for (size_t j = 0; j < one->n; j++) {
@@ -570,7 +511,7 @@ draw_series(
 		}
 	plot_open(p);
 	for (size_t i = 0; i < n; i++) {
-		const struct run_series *own = &v[i * MODEL_SERIES];
+		const struct time_line *own = &v[i * MODEL_SERIES];
 
 		cut = json_num(json_path(c[i]->rec, "steady.warmup_s"), 0);
 		if (cut > 0)
@@ -579,7 +520,7 @@ draw_series(
 			plot_line(p, own[k].x, own[k].y, own[k].n,
 			    c[i]->subject->look, "thin");
 		if (c[i]->nseries > 1) {
-			compute_median_series(&mid, own, c[i]->nseries);
+			compute_median_line(&mid, own, c[i]->nseries);
 			plot_line(p, mid.x, mid.y, mid.n, c[i]->subject->look,
 			    "line");
 		}
@@ -588,105 +529,24 @@ draw_series(
 	free(v);
 }
 
+/* --- the runs of a metric: a strip for each side, and the runs in their order
+ * below */
+
 enum {
-	FEW = 40,     /* runs that are drawn below each other */
-	STRIP = 30,   /* pixels of a side */
-	RUN_STEP = 10 /* pixels of a run */
+	STRIP = 30,    /* pixels of a side */
+	RUN_STEP = 10, /* pixels of a run */
+	ORDER = 400    /* pixels of many runs */
 };
 
-/* Marks each run that begins another session. */
-static void
-draw_session_bounds(struct plot *p, const struct json *metric)
-{
-	const struct json *s = json_first(json_get(metric, "sessions"));
-	double was = json_num(s, NAN), x = 1;
-
-	for (; s; s = json_next(s), x++) {
-		double now = json_num(s, NAN);
-
-		if (now != was)
-			plot_vertical(p, x - .5, "bound", "another session");
-		was = now;
-	}
-}
-
-/* Draws many runs as the median and range of each of STEPS steps. */
-static void
-draw_many_runs(struct plot *p, const double *v, size_t n, size_t place)
-{
-	enum { STEPS = 100 };
-	double x[STEPS], lo[STEPS], mid[STEPS], hi[STEPS];
-	double *part = mem_array(n / STEPS + 2, sizeof *part);
-
-	for (size_t i = 0; i < STEPS; i++) {
-		size_t from = i * n / STEPS, len = (i + 1) * n / STEPS - from;
-
-		for (size_t k = 0; k < len; k++)
-			part[k] = v[from + k];
-		stats_sort(part, len);
-		x[i] = (double)from + 1 + (double)(len - 1) / 2;
-		lo[i] = part[0];
-		mid[i] = part[len / 2];
-		hi[i] = part[len - 1];
-	}
-	plot_band(p, x, lo, hi, STEPS, place);
-	plot_line(p, x, mid, STEPS, place, "line");
-	free(part);
-}
-
-static void
-draw_runs(struct plot *p, const struct cell *c, const char *metric)
-{
-	const struct json *m = model_metric(c, metric);
-	size_t n;
-	double *v = json_numbers(json_get(m, "values"), &n);
-	double median = json_get_num(m, "median", NAN);
-	char text[96];
-
-	draw_session_bounds(p, m);
-	if (n > DOTS)
-		draw_many_runs(p, v, n, c->subject->look);
-	for (size_t i = 0; i < n && n <= DOTS; i++) {
-		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
-		plot_dot(p, (double)i + 1, v[i], c->subject->look, text);
-	}
-	plot_horizontal(p, median, c->subject->look, "level");
-	free(v);
-}
-
-static void
-fit_metric(struct plot *p, const struct json *m)
-{
-	const struct json *v = json_first(json_get(m, "values"));
-	double n = 0;
-
-	for (; v; v = json_next(v), n++)
-		axis_fit(&p->y, json_num(v, NAN));
-	axis_fit(&p->x, n);
-	fit_interval(p, m);
-}
-
-/* Draws the interval of the median across the full width. */
-static void
-draw_interval(struct plot *p, const struct json *m, size_t place)
-{
-	struct range ci = model_range(json_get(m, "ci95"));
-	double x[2] = {p->x.lo, p->x.hi};
-
-	plot_band(
-	    p, x, (double[]){ci.lo, ci.lo}, (double[]){ci.hi, ci.hi}, 2, place);
-}
-
-/* --- few runs: a strip for each side, and the runs in their order below */
-
-/* Draws the interval, the median and all values of a side at this height. */
+/* Draws the interval, the median and the values of a side at this height; of
+ * many values DOTS that represent them. */
 static void
 draw_strip(struct plot *p, const struct cell *c, const char *metric, double y)
 {
 	const struct json *m = model_metric(c, metric);
 	struct range ci = model_range(json_get(m, "ci95"));
-	double median = json_get_num(m, "median", NAN);
-	size_t look = c->subject->look, n;
+	double median = json_get_num(m, "median", NAN), at[DOTS];
+	size_t look = c->subject->look, n, shown;
 	double *v = json_numbers(json_get(m, "values"), &n);
 	char text[96], class[16], value[NUM_BUF];
 
@@ -696,8 +556,13 @@ draw_strip(struct plot *p, const struct cell *c, const char *metric, double y)
 				       : NULL);
 	plot_band(p, (double[]){ci.lo, ci.hi}, (double[]){y - 9, y - 9},
 	    (double[]){y + 9, y + 9}, 2, look);
-	for (size_t i = 0; i < n; i++) /* apart from their neighbours */
-		plot_dot(p, v[i], y + 4 * ((double)(i % 3) - 1), look, NULL);
+	stats_sort(v, n);
+	shown = n < DOTS ? n : DOTS;
+	for (size_t i = 0; i < shown; i++) {
+		v[i] = v[(2 * i + 1) * n / (2 * shown)];
+		at[i] = y + 4 * ((double)(i % 3) - 1); /* beside the next */
+	}
+	plot_dots(p, v, at, shown, look);
 	plot_whisker(p, median, y - 11, y + 11, look);
 	snprintf(text, sizeof text, "median %s", num_human(value, median));
 	snprintf(class, sizeof class, "level s%zu", look);
@@ -705,9 +570,32 @@ draw_strip(struct plot *p, const struct cell *c, const char *metric, double y)
 	free(v);
 }
 
+/* Draws many runs as the median and range of each of STEPS steps. */
+static void
+draw_many_runs(
+    struct plot *p, double *v, const double *at, size_t n, size_t look)
+{
+	enum { STEPS = 50 };
+	double mid[STEPS], y[STEPS], range[3 * STEPS], side[3 * STEPS];
+
+	for (size_t i = 0; i < STEPS; i++) {
+		size_t from = i * n / STEPS, end = (i + 1) * n / STEPS;
+
+		stats_sort(v + from, end - from);
+		mid[i] = v[(from + end) / 2];
+		y[i] = side[3 * i] = side[3 * i + 1] = at[(from + end) / 2];
+		range[3 * i] = v[from];
+		range[3 * i + 1] = v[end - 1];
+		range[3 * i + 2] = NAN; /* to the next one there is no line */
+	}
+	plot_line(p, range, side, 3 * STEPS, look, "thin");
+	plot_line(p, mid, y, STEPS, look, "line");
+}
+
 /* Draws the runs of a side below each other, from this height on. */
 static void
-draw_order(struct plot *p, const struct cell *c, const char *metric, double y)
+draw_order(struct plot *p, const struct cell *c, const char *metric, double y,
+    double step)
 {
 	const struct json *m = model_metric(c, metric);
 	const struct json *session = json_first(json_get(m, "sessions"));
@@ -720,42 +608,46 @@ draw_order(struct plot *p, const struct cell *c, const char *metric, double y)
 	for (size_t i = 0; i < n; i++) {
 		double now = json_num(session, NAN);
 
-		at[i] = y - RUN_STEP * (double)i;
+		at[i] = y - step * (double)i;
 		snprintf(text, sizeof text, "run %zu: %.6g", i + 1, v[i]);
-		plot_dot(p, v[i], at[i], look, text);
+		if (n <= DOTS)
+			plot_dot(p, v[i], at[i], look, text);
 		if (now != was && !isnan(now))
-			plot_line(p, (double[]){p->x.lo, p->x.hi},
-			    (double[]){
-				at[i] + RUN_STEP / 2., at[i] + STEP / 2.},
-			    2, PLOT_LOOKS, "bound");
+			plot_horizontal(
+			    p, at[i] + step / 2, PLOT_LOOKS, "bound");
 		was = now;
 		session = session ? json_next(session) : NULL;
 	}
-	plot_line(p, v, at, n, look, "thin");
+	if (n > DOTS)
+		draw_many_runs(p, v, at, n, look);
+	else
+		plot_line(p, v, at, n, look, "thin");
 	free(at);
 	free(v);
 }
 
-/* Names the first and the last run of an order. */
 static void
-name_order(struct plot *p, double y, size_t runs)
-{
-	char text[32];
-
-	plot_row_name(p, y, "run 1", NULL);
-	snprintf(text, sizeof text, "run %zu", runs);
-	if (runs > 2) /* apart from the first one */
-		plot_row_name(p, y - RUN_STEP * (double)(runs - 1), text, NULL);
-}
-
-static void
-draw_few_runs(struct plot *p, const char *metric, const struct cell *const *c,
-    size_t n, size_t runs)
+draw_runs(
+    struct plot *p, const char *metric, const struct cell *const *c, size_t n)
 {
 	enum metric_better better = metric_guess(metric).better;
-	double order = -(double)(STRIP * n + RUN_STEP);
+	double order = -(double)(STRIP * n + RUN_STEP), step, last;
 	struct str label = {0};
+	char text[32];
+	size_t runs = 1;
 
+	for (size_t i = 0; i < n; i++) {
+		const struct json *m = model_metric(c[i], metric);
+		const struct json *v = json_first(json_get(m, "values"));
+		size_t own = 0;
+
+		for (; v; v = json_next(v), own++)
+			axis_fit(&p->y, json_num(v, NAN));
+		fit_interval(p, m);
+		runs = own > runs ? own : runs;
+	}
+	step = fmin(RUN_STEP, (double)ORDER / (double)runs);
+	last = order - step * (double)(runs - 1);
 	figure_label(&label, metric);
 	str_add(&label,
 	    better == METRIC_HIGHER      ? " (\342\206\220 worse)"
@@ -763,44 +655,18 @@ draw_few_runs(struct plot *p, const char *metric, const struct cell *const *c,
 					 : "");
 	p->x = p->y;
 	p->x.label = label.s;
-	p->rows = STRIP * (double)n + RUN_STEP * (double)(runs + 1);
+	p->rows = RUN_STEP - last;
 	plot_open(p);
 	for (size_t i = 0; i < n; i++)
 		draw_strip(p, c[i], metric, -STRIP * ((double)i + .5));
-	name_order(p, order, runs);
+	plot_row_name(p, order, "run 1", NULL);
+	snprintf(text, sizeof text, "run %zu", runs);
+	if (runs > 2) /* apart from the first one */
+		plot_row_name(p, last, text, NULL);
 	for (size_t i = 0; i < n; i++)
-		draw_order(p, c[i], metric, order);
+		draw_order(p, c[i], metric, order, step);
 	plot_close(p);
 	str_free(&label);
-}
-
-static void
-draw_all_runs(
-    struct plot *p, const char *metric, const struct cell *const *c, size_t n)
-{
-	size_t most = 0;
-
-	p->x = AXIS(AXIS_LINEAR, "run, in the order they were made");
-	p->y.scale = AXIS_LINEAR;
-	axis_fit(&p->x, 1);
-	for (size_t i = 0; i < n; i++) {
-		const struct json *m = model_metric(c[i], metric);
-		size_t runs = json_len(json_get(m, "values"));
-
-		fit_metric(p, m);
-		most = runs > most ? runs : most;
-	}
-	if (most <= FEW) {
-		draw_few_runs(p, metric, c, n, most);
-		return;
-	}
-	plot_open(p);
-	for (size_t i = 0; i < n; i++)
-		draw_interval(
-		    p, model_metric(c[i], metric), c[i]->subject->look);
-	for (size_t i = 0; i < n; i++)
-		draw_runs(p, c[i], metric);
-	plot_close(p);
 }
 
 enum { HISTORY_STEPS = 400 };
@@ -858,32 +724,36 @@ collect_points(struct points *p, const struct kase *k, const char *metric)
 	}
 }
 
+/* Draws the changes of the metric, each at the point of its subject. */
 static void
 draw_changes(struct plot *p, const struct model *m, const struct kase *k,
     const char *metric, const struct points *v)
 {
-	struct str t = {0};
+	struct str t = {0}, size = {0}, class = {0};
+	struct changetext text;
 
-	for (size_t i = 0; i < m->nchanges; i++) {
-		const struct change *c = &m->changes[i];
-		bool worse = strcmp(c->way, "regression") == 0;
-		bool better = strcmp(c->way, "improvement") == 0;
+	for (size_t j = 0; j < v->n; j++)
+		for (size_t i = 0; i < m->nchanges; i++) {
+			const struct change *c = &m->changes[i];
 
-		if (c->kase != k || strcmp(c->metric, metric) != 0)
-			continue;
-		str_clear(&t);
-		str_printf(&t, "%s%s at %s: ", c->way == c->kind ? "" : "slow ",
-		    c->way, c->subject->name);
-		forest_percent(&t, c->rec, c->ratio);
-		for (size_t j = 0; j < v->n; j++)
-			if (v->c[j]->subject == c->subject)
-				plot_vertical(p, (double)j,
-				    worse        ? "change worse"
-					: better ? "change better"
-						 : "change",
-				    t.s);
-	}
+			if (c->kase != k || strcmp(c->metric, metric) != 0 ||
+			    v->c[j]->subject != c->subject)
+				continue;
+			str_clear(&t);
+			str_clear(&size);
+			str_clear(&class);
+			text = changetext_read(c->rec);
+			changetext_percent(&size, &text);
+			str_printf(&t, "%s%s at %s: %s",
+			    c->way == c->kind ? "" : "slow ", c->way,
+			    c->subject->name, size.s);
+			str_printf(&class, "change %s", c->class);
+			plot_vertical(p, (double)j, class.s, t.s);
+			plot_label(p, (double)j, c->class, size.s);
+		}
 	str_free(&t);
+	str_free(&size);
+	str_free(&class);
 }
 
 /* Reduces many points to HISTORY_STEPS medians and ranges. Returns their
@@ -1008,12 +878,10 @@ draw_history(struct plot *p, const struct model *m, const struct kase *k,
 
 	collect_points(&v, k, metric);
 	n = tell_hosts_apart(p, &v, legend, &look);
-	p->x = AXIS(AXIS_LINEAR, NULL);
-	p->y.scale = AXIS_LINEAR;
 	p->xnames = v.names;
 	p->nxnames = v.n;
+	p->labels = k->changes > 0;
 	for (size_t i = 0; i < v.n; i++) {
-		axis_fit(&p->x, v.x[i]);
 		axis_fit(&p->y, v.median[i]);
 		axis_fit(&p->y, v.lo[i]);
 		axis_fit(&p->y, v.hi[i]);
@@ -1480,8 +1348,7 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
     bool whole)
 {
 	static void (*const draw[FIGURE_KINDS])(struct plot *, const char *,
-	    const struct cell *const *,
-	    size_t) = {[FIGURE_RUNS] = draw_all_runs,
+	    const struct cell *const *, size_t) = {[FIGURE_RUNS] = draw_runs,
 	    [FIGURE_LATENCY] = draw_latency,
 	    [FIGURE_SERIES] = draw_series,
 	    [FIGURE_CURVE] = draw_curve};
@@ -1493,7 +1360,7 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	size_t n = 0;
 
 	if (f->kind == FIGURE_COMPARISON) {
-		forest_draw(to, m, whole);
+		forest_draw(to, m);
 		return;
 	}
 	figure_label(&label, f->metric);

@@ -61,34 +61,6 @@ forest_ends(const struct forest *f, char lo[32], char hi[32])
 	}
 }
 
-void
-forest_percent(struct str *s, const struct json *rec, double ratio)
-{
-	const struct json *median = json_get(rec, "median");
-	const char *zero = verdict_name_zero(json_num(json_at(median, 0), NAN),
-	    json_num(json_at(median, 1), NAN));
-
-	if (zero || isnan(ratio))
-		str_add(s, zero ? zero : "no ratio");
-	else
-		str_printf(s, "%+.1f%%", 100 * (ratio - 1));
-}
-
-void
-forest_interval(struct str *s, double lo, double hi)
-{
-	if (!isnan(lo) && !isnan(hi))
-		str_printf(
-		    s, " [%+.1f%%, %+.1f%%]", 100 * (lo - 1), 100 * (hi - 1));
-}
-
-void
-forest_change(struct str *s, const struct delta *d)
-{
-	forest_percent(s, d->rec, d->ratio);
-	forest_interval(s, d->lo, d->hi);
-}
-
 /* Returns where a ratio is, from -1 to 1 on the scale. */
 static double
 place_ratio(const struct forest *f, double ratio)
@@ -178,6 +150,7 @@ static void
 draw_named_row(
     struct str *s, const struct forest *f, const struct delta *d, double y)
 {
+	struct changetext change = changetext_read(d->rec);
 	struct str t = {0};
 
 	str_add(&t, "");
@@ -187,7 +160,7 @@ draw_named_row(
 	    y + 4, t.s);
 	forest_row(s, f, d, LEFT, y);
 	str_clear(&t);
-	forest_change(&t, d);
+	changetext_interval(&t, &change);
 	str_printf(&t, "  %s", verdict_word(d->verdict));
 	markup_printf(s, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n",
 	    LEFT + FOREST_WIDTH + 14, y + 4, t.s);
@@ -216,7 +189,7 @@ draw_scale(struct str *s, const struct forest *f, const char *metric, double y)
 /* Draws the rows as a separate plot, with names and numbers, metric by metric,
  * at most ROWS. */
 void
-forest_draw(struct str *s, const struct model *m, bool whole)
+forest_draw(struct str *s, const struct model *m)
 {
 	size_t groups, n, shown = 0, all = 0;
 	const char **metrics = model_compared(m, &groups);
@@ -236,7 +209,7 @@ forest_draw(struct str *s, const struct model *m, bool whole)
 	}
 	str_printf(
 	    &title, "Changes with 95%% intervals, %zu of %zu", shown, all);
-	plot_head(s, PLOT_WIDTH, y + 20, title.s, whole);
+	plot_head(s, PLOT_WIDTH, y + 20, title.s);
 	str_addn(s, rows.s, rows.len);
 	str_add(s, "</svg>\n");
 	str_free(&rows);

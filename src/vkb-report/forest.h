@@ -9,7 +9,6 @@
 #include <stddef.h>
 
 struct delta;
-struct json;
 struct model;
 struct str;
 
@@ -33,17 +32,8 @@ void forest_row(struct str *, const struct forest *, const struct delta *,
 /* Formats the ends of the scale: "-8.3% worse", "+9% better". */
 void forest_ends(const struct forest *, char lo[32], char hi[32]);
 
-/* Appends "-2.1%", or words if the medians of the record have no ratio. */
-void forest_percent(struct str *, const struct json *rec, double ratio);
-
-/* Appends " [-2.5%, -1.8%]", for two ratios; nothing for NAN. */
-void forest_interval(struct str *, double lo, double hi);
-
-/* Appends "-2.1% [-2.5%, -1.8%]". */
-void forest_change(struct str *, const struct delta *);
-
-/* Draws the changes of all metrics as a plot of their own, with names and
+/* Draws the changes of all metrics as a file of their own, with names and
  * numbers. */
-void forest_draw(struct str *, const struct model *, bool whole);
+void forest_draw(struct str *, const struct model *);
 
 #endif

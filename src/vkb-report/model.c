@@ -557,6 +557,9 @@ take_change(struct model *m, struct json *rec)
 
 	c.way = json_str(json_path(rec, "trend.direction"));
 	c.way = c.way ? c.way : c.kind;
+	c.class = strcmp(c.way, "regression") == 0 ? "regression"
+	    : strcmp(c.way, "improvement") == 0    ? "improvement"
+						   : "spike";
 	keep_record(&m->others, rec);
 	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
 	m->changes[m->nchanges++] = c;
@@ -752,23 +755,6 @@ const struct json *
 model_metric(const struct cell *c, const char *metric)
 {
 	return json_get(json_get(c->rec, "metrics"), metric);
-}
-
-struct changetext
-model_changetext(const struct delta *d)
-{
-	const struct json *median = json_get(d->rec, "median");
-	const struct metric metric = metric_guess(d->metric);
-	const char *method = json_get_str(d->rec, "method");
-	/* Counted runs that agree have an interval, without a test. */
-	bool counted = metric.exact_margin > 0 && method &&
-	    strcmp(method, "assumed") == 0 && json_get(d->rec, "ci95");
-
-	return (struct changetext){d->metric,
-	    {json_num(json_at(median, 0), NAN),
-		json_num(json_at(median, 1), NAN)},
-	    d->ratio, (metric.exact || counted) && !(d->lo < d->hi), d->lo,
-	    d->hi};
 }
 
 /* Orders names of metrics as their table, then by name. */

@@ -78,7 +78,9 @@ struct change {
 	const struct subject *subject;
 	const char *metric, *kind;
 	const char *way; /* of a trend: its direction; else the kind */
-	double ratio;    /* NAN: absent */
+	const char
+	    *class;   /* "regression", "improvement", or "spike": neither */
+	double ratio; /* NAN: absent */
 };
 
 struct model {
@@ -126,9 +128,6 @@ struct range {
 
 /* Returns an interval of two numbers such as "ci95". */
 struct range model_range(const struct json *pair);
-
-/* Returns what changetext.h needs of a delta; it borrows the name. */
-struct changetext model_changetext(const struct delta *);
 
 /* Returns each of the *n metrics of deltas, those of metric_table first. The
  * caller frees the array. */

@@ -374,11 +374,12 @@ write_changes(struct str *s, const struct figure *f)
 	for (size_t i = 0; f->kind == FIGURE_RUNS && i < f->kase->ndeltas;
 	     i++) {
 		const struct delta *d = f->kase->deltas[i];
+		struct changetext change = changetext_read(d->rec);
 		struct str t = {0};
 
 		if (strcmp(d->metric, f->metric) != 0)
 			continue;
-		forest_change(&t, d);
+		changetext_interval(&t, &change);
 		markup_printf(s, "; %s%s", t.s,
 		    json_get_bool(d->rec, "paired", false)
 			? " between the runs of a round"
@@ -716,7 +717,7 @@ write_change_row(struct str *s, const struct page *p, const struct change *c)
 {
 	const struct kase *k = c->kase;
 	const struct json *rec = c->rec;
-	struct range ci = model_range(json_get(rec, "ci95"));
+	struct changetext change = changetext_read(rec);
 
 	str_add(s, "<tr><th scope=\"row\">");
 	write_case_link(s, k);
@@ -725,13 +726,9 @@ write_change_row(struct str *s, const struct page *p, const struct change *c)
 	write_subject_cell(s, p, c->subject);
 	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
-	forest_percent(s, rec, c->ratio);
-	forest_interval(s, ci.lo, ci.hi);
+	changetext_interval(s, &change);
 	markup_printf(s, "</td><td><span class=\"badge %s\">%s%s</span>",
-	    strcmp(c->way, "regression") == 0        ? "regression"
-		: strcmp(c->way, "improvement") == 0 ? "improvement"
-						     : "spike",
-	    c->way == c->kind ? "" : "slow ", c->way);
+	    c->class, c->way == c->kind ? "" : "slow ", c->way);
 	if (json_get_bool(rec, "new", false))
 		str_add(s, ", new");
 	if (json_get(rec, "waiver"))
@@ -1190,7 +1187,7 @@ static void
 write_delta_row(struct str *s, const struct page *p, const struct forest *f,
     const struct delta *d, size_t metric)
 {
-	struct changetext text = model_changetext(d);
+	struct changetext text = changetext_read(d->rec);
 	double v[2];
 	struct str t = {0};
 
@@ -1205,7 +1202,7 @@ write_delta_row(struct str *s, const struct page *p, const struct forest *f,
 	changetext_values(&text, v);
 	html_number_cell(s, v[0]);
 	html_number_cell(s, v[1]);
-	forest_change(&t, d);
+	changetext_interval(&t, &text);
 	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
 	    isnan(d->ratio) ? 0 : d->ratio - 1);
 	markup_printf(s, "%s</td>", t.s);
@@ -1388,7 +1385,7 @@ collect_cases(const struct model *m, const struct headline *h)
 static void
 write_change(struct str *s, const struct delta *d, bool words)
 {
-	struct changetext text = model_changetext(d);
+	struct changetext text = changetext_read(d->rec);
 
 	changetext_cell(
 	    s, &text, d->verdict, json_get_bool(d->rec, "noise", false), words);
@@ -1436,7 +1433,7 @@ write_column(struct str *s, const struct changed *c, size_t which)
 static void
 write_values(struct str *s, const struct delta *d)
 {
-	struct changetext text = model_changetext(d);
+	struct changetext text = changetext_read(d->rec);
 	double v[2];
 
 	changetext_values(&text, v);
@@ -1682,16 +1679,19 @@ write_overall(struct str *s, const struct json *rec)
 
 	for (; j; j = json_next(j)) {
 		struct range ci = model_range(json_get(j, "ci95_runs"));
-		double ratio = json_get_num(j, "ratio", NAN);
+		struct changetext all = {.ratio = json_get_num(j, "ratio", NAN),
+		    .lo = ci.lo,
+		    .hi = ci.hi};
 		double n = json_get_num(j, "cases", 0);
 		struct str t = {0};
 
-		if (!metric_guess(json_key(j)).gate || isnan(ratio) || n < 2)
+		if (!metric_guess(json_key(j)).gate || isnan(all.ratio) ||
+		    n < 2)
 			continue;
 		str_add(&t, "Overall ");
 		metric_write_label(&t, json_key(j));
-		str_printf(&t, ": %+.1f%%", 100 * (ratio - 1));
-		forest_interval(&t, ci.lo, ci.hi);
+		str_add(&t, ": ");
+		changetext_interval(&t, &all);
 		str_printf(&t, ", geometric mean of %.0f cases.", n);
 		html_tag(s, "li", NULL, t.s);
 		str_free(&t);
@@ -1744,8 +1744,7 @@ write_verdicts(struct str *s, const struct page *p)
 	headlines_free(h, n);
 }
 
-extern const char plot_style[], page_style[], page_script[];
-ASSET(plot_style, "src/vkb-report/plot.css");
+extern const char page_style[], page_script[];
 ASSET(page_style, "src/vkb-report/page.css");
 ASSET(page_script, "src/vkb-report/page.js");
 
@@ -1866,7 +1865,8 @@ page_write(struct str *s, const struct page *p)
 	struct str parts[SECTIONS] = {{0}}, style = {0}, title = {0};
 	struct html_page html;
 
-	str_printf(&style, "%s%s", plot_style, page_style);
+	plot_add_style(&style);
+	str_add(&style, page_style);
 	format_title(&title, p);
 	html = (struct html_page){
 	    title.s, "vkb-report", style.s, page_script, p->m->profiles.n > 0};

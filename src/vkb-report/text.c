@@ -1,5 +1,4 @@
 #include "text.h"
-#include "forest.h"
 #include "headline.h"
 #include "json.h"
 #include "mem.h"
@@ -110,10 +109,10 @@ add_subjects(struct table *t, const struct kase *k, const char *metric)
 
 		draw_bars(&bars, v, n, &l);
 		if (d) { /* the value that agrees with the change */
-			struct changetext text = model_changetext(d);
+			struct changetext text = changetext_read(d->rec);
 
 			changetext_values(&text, value);
-			forest_change(&change, d);
+			changetext_interval(&change, &text);
 			str_printf(&change, " %s", verdict_word(d->verdict));
 		}
 		add_row(t, i ? "" : k->name, k->cells[i]->subject->name, metric,
@@ -128,10 +127,12 @@ format_last_change(struct str *s, const struct model *m, const struct kase *k,
 {
 	for (size_t i = m->nchanges; i-- > 0;) {
 		const struct change *c = &m->changes[i];
+		struct changetext text;
 
 		if (c->kase != k || strcmp(c->metric, metric) != 0)
 			continue;
-		forest_percent(s, c->rec, c->ratio);
+		text = changetext_read(c->rec);
+		changetext_percent(s, &text);
 		str_printf(s, " at %s %s", c->subject->name, c->kind);
 		return;
 	}

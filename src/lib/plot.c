@@ -9,11 +9,21 @@
 #define WIDTH 400
 #define HEIGHT 220
 #define LETTER 6.2
-#define TICK 13   /* least distance of ticks below each other */
+#define TICK 15   /* least distance of ticks below each other */
 #define GUTTER 84 /* beside rows */
+#define LINE 14   /* of labels above a plot */
 
-extern const char plot_style[];
-ASSET(plot_style, "src/vkb-report/plot.css");
+extern const char plot_style[], file_colours[], page_colours[];
+ASSET(plot_style, "src/lib/plot.css");
+ASSET(file_colours, "src/lib/plotfile.css");
+ASSET(page_colours, "src/lib/plotpage.css");
+
+void
+plot_add_style(struct str *s)
+{
+	str_add(s, page_colours);
+	str_add(s, plot_style);
+}
 
 static double
 map_x(const struct plot *p, double x)
@@ -35,28 +45,32 @@ draw_text(struct str *s, double x, double y, const char *class, const char *t)
 }
 
 void
-plot_head(
-    struct str *s, double width, double height, const char *label, bool whole)
+plot_head(struct str *s, double width, double height, const char *label)
 {
-	if (!whole) {
-		markup_printf(s,
-		    "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" "
-		    "role=\"img\" aria-label=\"%s\">",
-		    width, height, label);
-		return;
-	}
 	markup_printf(s,
 	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 	    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" "
 	    "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
 	    "<title>%s</title>\n<style>\n",
 	    width, height, width, height, label);
+	str_add(s, file_colours);
 	str_add(s, plot_style);
 	markup_printf(s,
 	    "</style>\n"
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\"/>\n"
 	    "<text class=\"title\" x=\"12\" y=\"22\">%s</text>\n",
 	    label);
+}
+
+/* Opens the element of a plot in a page. */
+static void
+write_opening(const struct plot *p)
+{
+	markup_printf(p->to,
+	    "<svg class=\"plot\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
+	    "aria-label=\"%s\"",
+	    p->width, p->height, p->label);
+	str_printf(p->to, p->attributes ? " %s>" : ">", p->attributes);
 }
 
 /* Draws the legend on as many lines as needed. Returns the number of lines. */
@@ -124,25 +138,38 @@ draw_x_ticks(struct plot *p)
 	}
 }
 
-/* Draws the first name, the last, and those between that fit. */
+/* Returns where the name at x = i begins, and where it ends. */
+static double
+place_name(const struct plot *p, size_t i, double *end)
+{
+	double w = LETTER * (double)strlen(p->xnames[i]);
+	double at = map_x(p, (double)i) - w / 2;
+
+	at = fmax(p->left, fmin(at, p->right + 8 - w));
+	*end = at + w;
+	return at;
+}
+
+/* Draws the last name, and of the others those that fit; the same one again is
+ * left out. */
 static void
 draw_x_names(struct plot *p)
 {
-	double end = -1e9;
+	double free = -INFINITY, end, last;
+	const char *was = "";
 
+	if (!p->nxnames)
+		return;
+	last = place_name(p, p->nxnames - 1, &end);
 	for (size_t i = 0; i < p->nxnames; i++) {
-		double w = LETTER * (double)strlen(p->xnames[i]);
-		double x = map_x(p, (double)i), at = x - w / 2;
-		bool last = i + 1 == p->nxnames;
+		double at = place_name(p, i, &end);
 
-		if (at + w > p->right + 8)
-			at = p->right + 8 - w;
-		if (at < end + 10 && !last)
+		if (at < free || strcmp(p->xnames[i], was) == 0 ||
+		    (i + 1 < p->nxnames && end + 10 > last))
 			continue;
-		if (last && at < end + 10)
-			break;
 		draw_text(p->to, at, p->bottom + 15, "tick", p->xnames[i]);
-		end = at + w;
+		was = p->xnames[i];
+		free = end + 10;
 	}
 }
 
@@ -169,36 +196,49 @@ plot_open(struct plot *p)
 	if (p->width == 0)
 		p->width = p->whole ? 2 * WIDTH : WIDTH;
 	if (p->rows > 0)
-		p->height = p->rows + 56 +
-		    (p->whole ? 22 + 18 * (double)p->nlegend : 0);
+		p->height = p->rows + 44 +
+		    (p->whole ? 34 + 18 * (double)p->nlegend : 0);
 	if (p->height == 0)
 		p->height = p->whole ? 2 * HEIGHT : HEIGHT;
-	axis_add_margin(&p->x);
+	if (p->xnames)
+		p->x = (struct axis){
+		    AXIS_LINEAR, -.5, (double)p->nxnames - .5, p->x.label};
+	else
+		axis_add_margin(&p->x);
 	if (p->rows > 0)
 		p->y = (struct axis){AXIS_LINEAR, -p->rows, 0, NULL};
 	else
 		axis_add_margin(&p->y);
-	plot_head(p->to, p->width, p->height, p->label, p->whole);
-	p->top = 20;
+	if (p->whole)
+		plot_head(p->to, p->width, p->height, p->label);
+	else
+		write_opening(p);
+	p->top = p->y.label || p->own_legend ? 20 : 8;
+	p->ended[0] = p->ended[1] = -INFINITY;
 	if (p->whole) {
 		y += 18;
 		p->top = y + 18 * draw_legend(p, y) + 4;
 	} else if (p->own_legend) {
 		p->top += 18 * draw_legend(p, 12);
 	}
+	if (p->labels)
+		p->top += 2 * LINE;
 	p->right = p->width - 12;
 	p->bottom = p->height - (p->x.label ? 36 : 22);
 	if (p->rows > 0)
 		p->bottom = p->top + p->rows;
 	n = p->rows > 0 ? 0 : axis_ticks(&p->y, p->whole ? 7 : 4, v);
-	p->left = p->rows > 0 ? GUTTER : 14 + widest_tick(p, v, n);
+	if (p->names == 0)
+		p->names = GUTTER;
+	p->left = p->rows > 0 ? p->names : 14 + widest_tick(p, v, n);
 	draw_y_ticks(p, v, n);
 	if (p->xnames)
 		draw_x_names(p);
 	else
 		draw_x_ticks(p);
 	if (p->y.label)
-		draw_text(p->to, 4, p->top - 8, "axis", p->y.label);
+		draw_text(p->to, 4, p->top - 8 - (p->labels ? 2 * LINE : 0),
+		    "axis", p->y.label);
 	if (p->x.label)
 		draw_text(p->to, (p->left + p->right) / 2, p->bottom + 31,
 		    "axis mid", p->x.label);
@@ -208,7 +248,7 @@ plot_open(struct plot *p)
 void
 plot_row_name(struct plot *p, double y, const char *name, const char *brief)
 {
-	size_t most = (size_t)((GUTTER - 8) / LETTER);
+	size_t most = (size_t)((p->names - 8) / LETTER);
 	struct str t = {0};
 
 	str_add(&t, "");
@@ -281,6 +321,24 @@ plot_band(struct plot *p, const double *x, const double *lo, const double *hi,
 }
 
 void
+plot_dots(
+    struct plot *p, const double *x, const double *y, size_t n, size_t look)
+{
+	str_printf(p->to, "<path class=\"dots s%zu\" d=\"", look);
+	for (size_t i = 0; i < n; i++)
+		if (is_inside(p, x[i], y[i]))
+			str_printf(p->to, "M%.1f %.1fh0", map_x(p, x[i]),
+			    map_y(p, y[i]));
+	str_add(p->to, "\"/>");
+	for (size_t i = 0; i < n; i++)
+		if (y[i] > p->y.hi || y[i] < p->y.lo)
+			str_printf(p->to,
+			    "<path class=\"mark\" d=\"M%.1f %.1fl-4 %dh8z\"/>",
+			    map_x(p, x[i]), y[i] > p->y.hi ? p->top : p->bottom,
+			    y[i] > p->y.hi ? 7 : -7);
+}
+
+void
 plot_marker(struct str *s, double x, double y, size_t look, const char *title)
 {
 	static const char *const shapes[PLOT_LOOKS] = {
@@ -332,4 +390,22 @@ plot_horizontal(struct plot *p, double y, size_t look, const char *class)
 	double x[2] = {p->x.lo, p->x.hi}, v[2] = {y, y};
 
 	plot_line(p, x, v, 2, look, class);
+}
+
+void
+plot_label(struct plot *p, double x, const char *class, const char *text)
+{
+	double w = 1.1 * LETTER * (double)strlen(text);
+	double at = fmax(p->left, fmin(map_x(p, x) - w / 2, p->width - w - 2));
+
+	for (size_t line = 0; line < 2; line++) {
+		if (at < p->ended[line])
+			continue;
+		markup_printf(p->to,
+		    "<text class=\"label %s\" x=\"%.1f\" y=\"%.1f\">%s"
+		    "</text>",
+		    class, at, p->top - 5 - (line ? 0 : LINE), text);
+		p->ended[line] = at + w + LETTER;
+		return;
+	}
 }

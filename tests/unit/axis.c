@@ -1,8 +1,8 @@
-/* vkb-report's axes: for all values, ticks are few, rise, lie on the axis, and
+/* The axes of plots: for all values, ticks are few, rise, lie on the axis, and
  * have different labels. */
 #include "rng.h"
 #include "tap.h"
-#include "vkb-report/axis.h"
+#include "axis.h"
 
 #include <math.h>
 #include <stdio.h>
