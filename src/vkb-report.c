@@ -1,6 +1,6 @@
 /*
  * vkb-report: turns records of any type into one HTML page; or writes one of
- * its plots as SVG or PNG, or a summary for a terminal.
+ * its plots as SVG, or a summary for a terminal.
  */
 #include "err.h"
 #include "folder.h"
@@ -11,24 +11,18 @@
 #include "num.h"
 #include "opt.h"
 #include "output.h"
-#include "proc.h"
-#include "sink.h"
 #include "str.h"
 #include "vkb-report/figure.h"
 #include "vkb-report/model.h"
 #include "vkb-report/page.h"
 #include "vkb-report/text.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 struct opts {
-	const char *out, *title, *commit_url, *svg, *png, *graphs, *metrics;
+	const char *out, *title, *commit_url, *svg, *graphs, *metrics;
 	bool list, text;
 };
 
@@ -44,8 +38,6 @@ static const struct opt option_table[] = {
 	.help = "draw all, latency, or a list of metrics: A,B"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write to FILE instead of stdout"},
-    {0, "png", OPT_STR, AT(png), "PLOT",
-	.help = "write one plot as PNG (needs rsvg-convert)"},
     {0, "svg", OPT_STR, AT(svg), "PLOT", .help = "write one plot as SVG"},
     {0, "text", OPT_FLAG, AT(text), .help = "write a summary for a terminal"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
@@ -53,70 +45,7 @@ static const struct opt option_table[] = {
     {0}};
 
 static const struct opt_prog prog = {"vkb-report", "[FILE ...]",
-    "Draw benchmark records as a page: HTML, SVG or PNG.", option_table};
-
-enum { PATIENCE_MS = 120000 };
-
-static int
-run_rsvg_convert(int in, int out, int err)
-{
-	static const char *const argv[] = {
-	    "rsvg-convert", "--format=png", "--zoom=2", NULL};
-	const struct proc_spec spec = {.argv = argv,
-	    .in = in,
-	    .out = out,
-	    .err = err,
-	    .session = true,
-	    .death_signal = SIGKILL};
-	struct proc *p = proc_start(&spec);
-	struct str message = {0};
-	int status, rc = -1;
-
-	if (!p) {
-		if (errno == ENOENT)
-			err_say(
-			    "cannot make a PNG: install rsvg-convert (package "
-			    "librsvg2-bin or librsvg2-tools), or use --svg");
-		return -1;
-	}
-	if (!proc_wait(p, PATIENCE_MS, &status))
-		err_say(
-		    "'rsvg-convert' did not finish in time and was stopped");
-	else if (status) {
-		lseek(err, 0, SEEK_SET);
-		str_read(&message, err);
-		err_say("'rsvg-convert' failed: %s",
-		    message.len ? message.s : "no error message");
-	} else
-		rc = 0;
-	str_free(&message);
-	proc_free(p);
-	return rc;
-}
-
-/* Appends the PNG at twice the size. Returns 0, or -1 after reporting that
- * rsvg-convert is missing or failed. */
-static int
-convert_to_png(struct str *to, const struct str *svg)
-{
-	int fd[3], rc = 0;
-
-	for (size_t i = 0; i < 3; i++)
-		fd[i] = memfd_create("plot", MFD_CLOEXEC);
-	if (fd[0] < 0 || fd[1] < 0 || fd[2] < 0 ||
-	    sink_write(fd[0], svg->s, svg->len) < 0 ||
-	    lseek(fd[0], 0, SEEK_SET) < 0)
-		rc = err_fail_sys("cannot keep a plot in memory");
-	if (rc == 0)
-		rc = run_rsvg_convert(fd[0], fd[1], fd[2]);
-	if (rc == 0 &&
-	    (lseek(fd[1], 0, SEEK_SET) < 0 || str_read(to, fd[1]) < 0))
-		rc = err_fail_sys("cannot read a plot from memory");
-	for (size_t i = 0; i < 3; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
-	return rc;
-}
+    "Draw benchmark records as a page: HTML or SVG.", option_table};
 
 static void
 list_figures(struct str *s, const struct figures *f)
@@ -129,23 +58,17 @@ list_figures(struct str *s, const struct figures *f)
 	}
 }
 
-/* Draws one figure as SVG or PNG. */
 static int
-draw_figure(struct str *s, const struct figures *f, const char *name, bool png)
+draw_figure(struct str *s, const struct figures *f, const char *name)
 {
 	const struct figure *one = figures_find(f, name);
-	struct str svg = {0};
-	int rc = 0;
 
 	if (!one)
-		return err_fail(
-		    "option '--%s': no plot '%s'; list the plots with --list",
-		    png ? "png" : "svg", name);
-	figure_draw(png ? &svg : s, f, one, true);
-	if (png)
-		rc = convert_to_png(s, &svg);
-	str_free(&svg);
-	return rc;
+		return err_fail("option '--svg': no plot '%s'; list the plots "
+				"with --list",
+		    name);
+	figure_draw(s, f, one, true);
+	return 0;
 }
 
 /* Adds the name of a file: that of the figure, with a number if the file of
@@ -229,8 +152,8 @@ render_output(struct str *s, const struct opts *o, const struct model *m)
 		list_figures(s, &f);
 	else if (o->graphs)
 		rc = write_graphs(&f, o->graphs);
-	else if (o->svg || o->png)
-		rc = draw_figure(s, &f, o->svg ? o->svg : o->png, !o->svg);
+	else if (o->svg)
+		rc = draw_figure(s, &f, o->svg);
 	else if (o->text)
 		text_write(s, m);
 	else
@@ -253,12 +176,9 @@ run_report(void *opts, struct opt_args *args)
 	struct str s = {0};
 	int rc;
 
-	if (o->list + o->text + (o->svg != NULL) + (o->png != NULL) +
-		(o->graphs != NULL) >
-	    1)
+	if (o->list + o->text + (o->svg != NULL) + (o->graphs != NULL) > 1)
 		return opt_usage(&prog,
-		    "--graph-dir, --list, --png, --svg and --text exclude each "
-		    "other");
+		    "--graph-dir, --list, --svg and --text exclude each other");
 	if (o->graphs && o->out)
 		return opt_usage(&prog,
 		    "--graph-dir writes files: -o cannot be combined with it");

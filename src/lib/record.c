@@ -245,3 +245,13 @@ record_subject_title(const struct json *subject)
 	free(name);
 	return both;
 }
+
+bool
+record_env_varied(const struct json *summary, const char *key)
+{
+	const struct json *j = json_first(json_get(summary, "env_varied"));
+
+	while (j && !(json_str(j) && strcmp(json_str(j), key) == 0))
+		j = json_next(j);
+	return j != NULL;
+}

@@ -76,6 +76,10 @@ const char *record_subject_time(const struct json *subject);
 /* Has the server or the module uncommitted changes? */
 bool record_subject_is_dirty(const struct json *subject);
 
+/* Is the key among those of the environment that differ between the runs of a
+ * summary? */
+bool record_env_varied(const struct json *summary, const char *key);
+
 /*
  * Returns a short name of a subject: its label, ref, shortened commit, server
  * version, or "unknown". Caller frees with free().

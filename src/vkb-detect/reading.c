@@ -378,17 +378,6 @@ add_sessions(struct reading *in, struct point *p, const struct json *rec)
 	set_session(in, p, name, name ? strlen(name) : 0);
 }
 
-/* Is the text among the elements of the array, which may be NULL? */
-static bool
-is_listed(const struct json *list, const char *text)
-{
-	const struct json *j = json_first(list);
-
-	while (j && !(json_str(j) && strcmp(json_str(j), text) == 0))
-		j = json_next(j);
-	return j != NULL;
-}
-
 static int
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
@@ -410,7 +399,7 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	run.index = (uint32_t)intern_setup(in->servers, setup_server(subject));
 	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
 	machines_saw(in->machines, run.block, point);
-	in->mixed += is_listed(json_get(rec, "env_varied"), "host");
+	in->mixed += record_env_varied(rec, "host");
 	return add_values(
 	    in, kase, run, json_get(rec, "metrics"), find_reference(in, env));
 }

@@ -103,17 +103,12 @@ struct reading {
 static void
 add_case(struct reading *r, const struct json *config)
 {
-	struct archive *s = r->archive;
 	unsigned long long h = json_hash(config);
 
 	if (!config || hashset_add(r->cases, h))
 		return;
 	r->e->cases++;
-	if (hashset_add(r->all, h))
-		return;
-	s->configs =
-	    mem_grow(s->configs, s->nconfigs, &s->ccap, sizeof *s->configs);
-	s->configs[s->nconfigs++] = json_dup(config);
+	r->archive->cases += !hashset_add(r->all, h);
 }
 
 static size_t
@@ -353,9 +348,6 @@ archive_free(struct archive *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		free_entry(&s->v[i]);
-	for (size_t i = 0; i < s->nconfigs; i++)
-		json_free(s->configs[i]);
 	free(s->v);
-	free(s->configs);
 	free(s->commits);
 }

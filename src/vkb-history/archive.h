@@ -39,8 +39,7 @@ struct archive_entry {
 struct archive {
 	struct archive_entry *v; /* the oldest first */
 	size_t n, cap;
-	struct json **configs; /* of all cases, each once */
-	size_t nconfigs, ccap;
+	size_t cases;  /* different ones of all files */
 	char *commits; /* path of the commit records, or NULL */
 };
 

@@ -5,9 +5,7 @@
 #include "str.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LABEL = 100 /* bytes */ };
 

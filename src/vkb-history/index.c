@@ -437,8 +437,8 @@ write_facts(struct str *s, const struct index *x)
 		return;
 	}
 	str_printf(s, "<p class=\"quiet\">%zu commit%s, %zu case%s, %s to %s.",
-	    a->n, num_plural((double)a->n), a->nconfigs,
-	    num_plural((double)a->nconfigs), a->v[0].day, a->v[a->n - 1].day);
+	    a->n, num_plural((double)a->n), a->cases,
+	    num_plural((double)a->cases), a->v[0].day, a->v[a->n - 1].day);
 	if (*x->trends->common)
 		markup_printf(s, " All cases: %s.", x->trends->common);
 	if (a->n < 10)

@@ -91,17 +91,6 @@ take_summary(struct trend_reader *r, const struct json *rec, size_t commit)
 	}
 }
 
-/* Has the commit runs of several hosts in one summary? */
-static bool
-is_mixed(const struct json *rec)
-{
-	const struct json *j = json_first(json_get(rec, "env_varied"));
-
-	while (j && (!json_str(j) || strcmp(json_str(j), "host") != 0))
-		j = json_next(j);
-	return j != NULL;
-}
-
 /* Takes the summaries of the runs that were added; frees them. Sets *mixed if
  * they are of several hosts, and takes none then, unless that is NULL. */
 static int
@@ -117,7 +106,7 @@ take_summaries(
 		if (!v[i])
 			rc = -1;
 		else if (mixed)
-			*mixed |= is_mixed(v[i]);
+			*mixed |= record_env_varied(v[i], "host");
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (v[i] && !(mixed && *mixed))

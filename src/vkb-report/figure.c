@@ -12,6 +12,7 @@
 #include "model.h"
 #include "num.h"
 #include "plot.h"
+#include "record.h"
 #include "scaling.h"
 #include "slospec.h"
 #include "stats.h"
@@ -25,7 +26,16 @@
 
 enum { DOTS = 200 }; /* of more, only the line is drawn */
 
-static void fit_interval(struct plot *p, const struct json *metric);
+/* Widens the y axis to include the median and the interval of a metric. */
+static void
+fit_interval(struct plot *p, const struct json *metric)
+{
+	struct range ci = model_range(json_get(metric, "ci95"));
+
+	axis_fit(&p->y, json_get_num(metric, "median", NAN));
+	axis_fit(&p->y, ci.lo);
+	axis_fit(&p->y, ci.hi);
+}
 
 /* --- The latency by rate of a case whose capacity was searched: each trial of
  * each run is a dot, the line has their medians. */
@@ -450,7 +460,7 @@ struct time_line {
 static bool
 has_series(const struct cell *c, const char *name)
 {
-	return c->nseries && json_len(json_get(c->series[0], name)) > 1;
+	return c->series.n && json_len(json_get(c->series.v[0], name)) > 1;
 }
 
 /* Averages adjacent intervals when there are more than SERIES_STEPS. */
@@ -500,10 +510,10 @@ draw_series(
 
 	p->x = AXIS(AXIS_LINEAR, "time, s");
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < c[i]->nseries; k++) {
+		for (size_t k = 0; k < c[i]->series.n; k++) {
 			struct time_line *one = &v[i * MODEL_SERIES + k];
 
-			fill_series(one, c[i]->series[k], name);
+			fill_series(one, c[i]->series.v[k], name);
 			for (size_t j = 0; j < one->n; j++) {
 				axis_fit(&p->x, one->x[j]);
 				axis_fit(&p->y, one->y[j]);
@@ -516,11 +526,11 @@ draw_series(
 		cut = json_num(json_path(c[i]->rec, "steady.warmup_s"), 0);
 		if (cut > 0)
 			plot_vertical(p, cut, "bound", "end of the warm-up");
-		for (size_t k = 0; k < c[i]->nseries; k++)
+		for (size_t k = 0; k < c[i]->series.n; k++)
 			plot_line(p, own[k].x, own[k].y, own[k].n,
 			    c[i]->subject->look, "thin");
-		if (c[i]->nseries > 1) {
-			compute_median_line(&mid, own, c[i]->nseries);
+		if (c[i]->series.n > 1) {
+			compute_median_line(&mid, own, c[i]->series.n);
 			plot_line(p, mid.x, mid.y, mid.n, c[i]->subject->look,
 			    "line");
 		}
@@ -791,12 +801,10 @@ free_points(struct points *v)
 static const char *
 find_host(const struct cell *c)
 {
-	const struct json *varied = json_get(c->rec, "env_varied"), *j;
 	const char *host = json_get_str(json_get(c->rec, "env"), "host");
 
-	for (j = json_first(varied); j; j = json_next(j))
-		if (json_str(j) && strcmp(json_str(j), "host") == 0)
-			return SEVERAL;
+	if (record_env_varied(c->rec, "host"))
+		return SEVERAL;
 	return host && *host ? host : UNKNOWN;
 }
 
@@ -1003,17 +1011,6 @@ figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
 	return n;
 }
 
-/* Widens the y axis to include the median and the interval of a metric. */
-static void
-fit_interval(struct plot *p, const struct json *metric)
-{
-	struct range ci = model_range(json_get(metric, "ci95"));
-
-	axis_fit(&p->y, json_get_num(metric, "median", NAN));
-	axis_fit(&p->y, ci.lo);
-	axis_fit(&p->y, ci.hi);
-}
-
 void
 figure_label(struct str *s, const char *metric)
 {
@@ -1171,8 +1168,8 @@ add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 	for (size_t i = 0; i < n; i++) {
 		const struct json *j = kind == FIGURE_LATENCY
 		    ? json_first(json_get(c[i]->rec, "hist"))
-		    : c[i]->nseries ? json_first(c[i]->series[0])
-				    : NULL;
+		    : c[i]->series.n ? json_first(c[i]->series.v[0])
+				     : NULL;
 
 		for (; j; j = json_next(j)) {
 			const char *name = json_key(j);

@@ -18,11 +18,101 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct subject *add_subject(struct model *m, const struct json *json);
-static struct kase *add_case(struct model *m, const struct json *config);
-static struct cell *add_cell(
-    struct model *m, struct kase *kase, struct subject *subject);
-static void keep_record(struct list *l, struct json *rec);
+/* --- interned subjects, cases and cells */
+
+/* Return that of the model, which is added unless it is there. */
+static struct subject *
+add_subject(struct model *m, const struct json *json)
+{
+	size_t id = caseset_add_value(m->subject_set, json);
+	struct subject *s;
+
+	if (id < m->nsubjects)
+		return m->subjects[id];
+	m->subjects =
+	    mem_grow(m->subjects, m->nsubjects, &m->scap, sizeof *m->subjects);
+	s = m->subjects[m->nsubjects++] = mem_new(sizeof *s);
+	s->json = json_dup(json);
+	s->time = record_subject_time(s->json);
+	return s;
+}
+
+/* Adds the contender of a comparison of equal subjects: a subject of its own.
+ */
+static struct subject *
+add_twin(struct model *m, const struct subject *base)
+{
+	struct json *json = json_dup(base->json);
+	struct subject *s;
+
+	json_set_str(json, "side", "contender");
+	s = add_subject(m, json);
+	s->twin = base;
+	json_free(json);
+	return s;
+}
+
+/* Adds the pair of subjects of a delta or comparison record. */
+static struct pair *
+add_pair(struct model *m, const struct json *rec)
+{
+	struct subject *base = add_subject(m, json_get(rec, "baseline"));
+	struct subject *other = add_subject(m, json_get(rec, "contender"));
+
+	other = other == base ? add_twin(m, base) : other;
+	for (size_t i = m->npairs; i-- > 0;)
+		if (m->pairs[i].base == base && m->pairs[i].contender == other)
+			return &m->pairs[i];
+	base->baseline = true;
+	other->contender = true;
+	m->pairs = mem_grow(m->pairs, m->npairs, &m->pcap, sizeof *m->pairs);
+	m->pairs[m->npairs] = (struct pair){base, other, NULL};
+	return &m->pairs[m->npairs++];
+}
+
+static struct kase *
+add_case(struct model *m, const struct json *config)
+{
+	size_t id = caseset_add_value(m->config_set, config);
+	struct kase *k;
+
+	if (id < m->ncases)
+		return m->cases[id];
+	m->cases = mem_grow(m->cases, m->ncases, &m->kcap, sizeof *m->cases);
+	k = m->cases[m->ncases++] = mem_new(sizeof *k);
+	k->config = json_dup(config);
+	return k;
+}
+
+static struct cell *
+add_cell(struct model *m, struct kase *kase, struct subject *subject)
+{
+	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
+
+	if (id == m->ncells) {
+		m->cells =
+		    mem_grow(m->cells, m->ncells, &m->ccap, sizeof *m->cells);
+		m->cells[m->ncells++] =
+		    (struct cell){.kase = kase, .subject = subject};
+	}
+	return &m->cells[id];
+}
+
+/* Adds the cell of the record's case and subject. */
+static struct cell *
+add_cell_of(struct model *m, const struct json *rec)
+{
+	return add_cell(m, add_case(m, json_get(rec, "config")),
+	    add_subject(m, json_get(rec, "subject")));
+}
+
+/* Adds a record that the model frees. */
+static void
+keep_record(struct list *l, struct json *rec)
+{
+	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	l->v[l->n++] = rec;
+}
 
 /* --- Names and order of subjects, cases and deltas: most notable first, a
  * baseline before its contender, the rest by time. */
@@ -335,6 +425,15 @@ make_metric(const struct delta *d, size_t side)
 	return one;
 }
 
+static void
+free_records(struct list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		json_free(l->v[i]);
+	free(l->v);
+	*l = (struct list){0};
+}
+
 /* Makes a cell empty whose runs are those of both sides. */
 static void
 empty_cell(struct model *m, struct cell *c)
@@ -342,11 +441,8 @@ empty_cell(struct model *m, struct cell *c)
 	const struct json *env = json_get(c->rec, "env");
 
 	c->split = true;
-	for (size_t i = 0; i < c->nseries; i++)
-		json_free(c->series[i]);
-	for (size_t i = 0; i < c->searches.n; i++)
-		json_free(c->searches.v[i]);
-	c->nseries = c->searches.n = 0;
+	free_records(&c->series);
+	free_records(&c->searches);
 	c->rec = json_object();
 	json_set(c->rec, "env", json_dup(env));
 	json_set(c->rec, "metrics", json_object());
@@ -395,102 +491,6 @@ parse_verdict(const char *s)
 	enum verdict v = s ? verdict_find(s) : VERDICTS;
 
 	return v < VERDICTS ? v : VERDICT_INCONCLUSIVE;
-}
-
-/* --- interned subjects, cases and cells */
-
-/* Return that of the model, which is added unless it is there. */
-static struct subject *
-add_subject(struct model *m, const struct json *json)
-{
-	size_t id = caseset_add_value(m->subject_set, json);
-	struct subject *s;
-
-	if (id < m->nsubjects)
-		return m->subjects[id];
-	m->subjects =
-	    mem_grow(m->subjects, m->nsubjects, &m->scap, sizeof *m->subjects);
-	s = m->subjects[m->nsubjects++] = mem_new(sizeof *s);
-	s->json = json_dup(json);
-	s->time = record_subject_time(s->json);
-	return s;
-}
-
-/* Adds the contender of a comparison of equal subjects: a subject of its own.
- */
-static struct subject *
-add_twin(struct model *m, const struct subject *base)
-{
-	struct json *json = json_dup(base->json);
-	struct subject *s;
-
-	json_set_str(json, "side", "contender");
-	s = add_subject(m, json);
-	s->twin = base;
-	json_free(json);
-	return s;
-}
-
-/* Adds the pair of subjects of a delta or comparison record. */
-static struct pair *
-add_pair(struct model *m, const struct json *rec)
-{
-	struct subject *base = add_subject(m, json_get(rec, "baseline"));
-	struct subject *other = add_subject(m, json_get(rec, "contender"));
-
-	other = other == base ? add_twin(m, base) : other;
-	for (size_t i = m->npairs; i-- > 0;)
-		if (m->pairs[i].base == base && m->pairs[i].contender == other)
-			return &m->pairs[i];
-	base->baseline = true;
-	other->contender = true;
-	m->pairs = mem_grow(m->pairs, m->npairs, &m->pcap, sizeof *m->pairs);
-	m->pairs[m->npairs] = (struct pair){base, other, NULL};
-	return &m->pairs[m->npairs++];
-}
-
-static struct kase *
-add_case(struct model *m, const struct json *config)
-{
-	size_t id = caseset_add_value(m->config_set, config);
-	struct kase *k;
-
-	if (id < m->ncases)
-		return m->cases[id];
-	m->cases = mem_grow(m->cases, m->ncases, &m->kcap, sizeof *m->cases);
-	k = m->cases[m->ncases++] = mem_new(sizeof *k);
-	k->config = json_dup(config);
-	return k;
-}
-
-static struct cell *
-add_cell(struct model *m, struct kase *kase, struct subject *subject)
-{
-	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
-
-	if (id == m->ncells) {
-		m->cells =
-		    mem_grow(m->cells, m->ncells, &m->ccap, sizeof *m->cells);
-		m->cells[m->ncells++] =
-		    (struct cell){.kase = kase, .subject = subject};
-	}
-	return &m->cells[id];
-}
-
-/* Adds the cell of the record's case and subject. */
-static struct cell *
-add_cell_of(struct model *m, const struct json *rec)
-{
-	return add_cell(m, add_case(m, json_get(rec, "config")),
-	    add_subject(m, json_get(rec, "subject")));
-}
-
-/* Adds a record that the model frees. */
-static void
-keep_record(struct list *l, struct json *rec)
-{
-	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
-	l->v[l->n++] = rec;
 }
 
 /* --- records: each function takes ownership of its record */
@@ -591,13 +591,10 @@ take_series(struct model *m, struct json *run)
 	struct json *series = json_detach(run, "series");
 	struct cell *c = add_cell_of(m, run);
 
-	if (c->nseries == MODEL_SERIES || !json_first(series)) {
-		c->more += json_first(series) != NULL;
+	if (c->series.n < MODEL_SERIES && json_first(series))
+		keep_record(&c->series, series);
+	else
 		json_free(series);
-		return;
-	}
-	c->series = mem_grow(c->series, c->nseries, &c->cap, sizeof *c->series);
-	c->series[c->nseries++] = series;
 }
 
 static void
@@ -693,11 +690,8 @@ model_free(struct model *m)
 {
 	struct list *lists[] = {&m->shifts, &m->envs, &m->profiles, &m->others};
 
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-		for (size_t k = 0; k < lists[i]->n; k++)
-			json_free(lists[i]->v[k]);
-		free(lists[i]->v);
-	}
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		free_records(lists[i]);
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		json_free(m->subjects[i]->json);
 		free(m->subjects[i]->name);
@@ -711,12 +705,8 @@ model_free(struct model *m)
 		free(m->cases[i]);
 	}
 	for (size_t i = 0; i < m->ncells; i++) {
-		for (size_t k = 0; k < m->cells[i].nseries; k++)
-			json_free(m->cells[i].series[k]);
-		free(m->cells[i].series);
-		for (size_t k = 0; k < m->cells[i].searches.n; k++)
-			json_free(m->cells[i].searches.v[k]);
-		free(m->cells[i].searches.v);
+		free_records(&m->cells[i].series);
+		free_records(&m->cells[i].searches);
 	}
 	free(m->all_failed.v);
 	free(m->subjects);

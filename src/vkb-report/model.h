@@ -39,9 +39,7 @@ struct cell { /* one case of one subject */
 	struct kase *kase;
 	struct subject *subject;
 	struct json *rec;     /* its summary, or NULL */
-	struct json **series; /* of its first runs, in run order */
-	size_t nseries, cap;
-	size_t more;          /* runs whose series are not kept */
+	struct list series;   /* of its first runs, in run order */
 	struct list searches; /* 'capacity' of its first runs */
 	bool split;           /* its runs are those of a delta's side */
 };

@@ -17,7 +17,6 @@
 #include "num.h"
 #include "plot.h"
 #include "record.h"
-#include "scaling.h"
 #include "str.h"
 
 #include <errno.h>
@@ -35,8 +34,13 @@ enum {
 	FEW = 12     /* cases: of more, details are folded at first */
 };
 
-static void write_badge(
-    struct str *s, const struct delta *d, const char *answer);
+/* Appends the answer of a result. */
+static void
+write_badge(struct str *s, const struct delta *d, const char *answer)
+{
+	markup_printf(s, "<span class=\"badge %s\">%s</span>",
+	    d->waived ? "waived" : verdict_name(d->verdict), answer);
+}
 
 /* Links only to the URL of the caller, since a record could name any host. */
 static void
@@ -62,7 +66,7 @@ write_subject_cell(
 	str_add(s, "</td>");
 }
 
-enum { CELLS = 300, NUMBER_ROWS = 500 };
+enum { CELLS = 300 }; /* rows of one metric */
 
 static void
 write_number_notes(struct str *s, const struct json *one)
@@ -305,66 +309,6 @@ write_numbers(struct str *s, const struct page *p, const struct kase *k)
 	str_free(&t);
 }
 
-/* The metrics of the curves; a column that no case has is left out. */
-static const char *const scaled[] = {"rps", "p99_latency_ms"};
-enum { SCALED = sizeof scaled / sizeof *scaled };
-
-static size_t
-write_scaling_rows(
-    struct str *s, const struct scaling_group *g, const bool has[SCALED])
-{
-	size_t rows = 0;
-
-	for (size_t i = 0; i < g->n; i++)
-		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
-			const struct cell *c = g->points[i].kase->cells[k];
-
-			html_row(s, g->name);
-			html_tag(s, "td", NULL, g->key);
-			write_plain(s, g->points[i].x, 12);
-			html_tag(s, "td", NULL, c->subject->name);
-			for (size_t j = 0; j < SCALED; j++)
-				if (has[j])
-					html_number_cell(s,
-					    json_get_num(
-						model_metric(c, scaled[j]),
-						"median", NAN));
-			str_add(s, "</tr>\n");
-			rows++;
-		}
-	return rows;
-}
-
-static void
-write_scaling_numbers(struct str *s, const struct page *p)
-{
-	const struct scaling *all = p->figures->scaling;
-	struct str columns = {0};
-	bool has[SCALED] = {false};
-	size_t rows = 0, n = 0;
-
-	str_add(&columns, "cases|by|>value|subject");
-	for (size_t j = 0; j < SCALED; j++) {
-		for (size_t i = 0; i < p->m->ncells; i++)
-			has[j] |=
-			    model_metric(&p->m->cells[i], scaled[j]) != NULL;
-		if (!has[j])
-			continue;
-		str_add(&columns, "|>");
-		figure_label(&columns, scaled[j]);
-	}
-	str_add(s, "<details class=\"numbers\"><summary>Numbers</summary>\n");
-	begin_table(s, "Scaling, curves", all->n, columns.s, NULL, 0);
-	for (; n < all->n && rows < NUMBER_ROWS; n++)
-		rows += write_scaling_rows(s, &all->v[n], has);
-	html_table_end(s);
-	if (n < all->n)
-		str_printf(
-		    s, "<p>The first %zu of %zu curves.</p>\n", n, all->n);
-	str_add(s, "</details>\n");
-	str_free(&columns);
-}
-
 enum { OPEN = 2, SCALINGS = 40 };
 
 /* Adds the change that a comparison found to the runs of a metric. */
@@ -484,7 +428,6 @@ write_scaling(struct str *s, const struct page *p)
 			shown++;
 		}
 	str_add(s, "</div>\n");
-	write_scaling_numbers(s, p);
 }
 
 enum { ERRORS = 5, FAILED_ROWS = 500 };
@@ -605,26 +548,6 @@ static const char *const result_metrics[] = {
     "rps", "capacity_rps", "p50_latency_ms", "p99_latency_ms"};
 enum { METRICS = sizeof result_metrics / sizeof *result_metrics };
 
-static void
-write_result_head(struct str *s, bool several, const bool has[METRICS])
-{
-	struct str t = {0};
-
-	str_add(s, "<thead><tr><th scope=\"col\">case</th>");
-	if (several)
-		str_add(s, "<th scope=\"col\">subject</th>");
-	for (size_t i = 0; i < METRICS; i++) {
-		if (!has[i])
-			continue;
-		str_clear(&t);
-		figure_label(&t, result_metrics[i]);
-		markup_printf(s, "<th scope=\"col\" class=\"n\">%s</th>", t.s);
-	}
-	str_add(s,
-	    "<th scope=\"col\" class=\"n\">runs</th></tr></thead>\n<tbody>\n");
-	str_free(&t);
-}
-
 /* Writes a median and half of its interval, in percent. */
 static void
 write_median(struct str *s, const struct json *one)
@@ -669,6 +592,7 @@ write_results(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
 	bool has[METRICS] = {false}, any = false;
+	struct str columns = {0};
 
 	if (m->npairs || m->nchanges || m->nsubjects > MODEL_LOOKS)
 		return;
@@ -680,17 +604,22 @@ write_results(struct str *s, const struct page *p)
 		any |= has[i];
 	if (!any)
 		return;
+	str_add(&columns, m->nsubjects > 1 ? "case|subject" : "case");
+	for (size_t i = 0; i < METRICS; i++)
+		if (has[i]) {
+			str_add(&columns, "|>");
+			figure_label(&columns, result_metrics[i]);
+		}
+	str_add(&columns, "|>runs");
 	html_browse(s, PAGE, NULL, NULL, 0);
-	str_add(s,
-	    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-	    "aria-label=\"Medians\">\n<table class=\"results\">\n<caption>"
-	    "Medians, and half of their 95% intervals.</caption>\n");
-	write_result_head(s, m->nsubjects > 1, has);
+	html_table(s, "Medians", "Medians, and half of their 95% intervals.",
+	    columns.s, NULL, 0);
 	for (size_t i = 0; i < m->ncases; i++)
 		for (size_t k = 0; k < m->order[i]->ncells; k++)
 			write_result_row(s, p, m->order[i]->cells[k], has);
-	str_add(s, "</tbody></table>\n</div>\n");
+	html_table_end(s);
 	html_browse_end(s);
+	str_free(&columns);
 }
 
 static void
@@ -1062,15 +991,7 @@ write_profiles(struct str *s, const struct page *p)
 
 enum { ROWS = 10000, ALL_PAGE = 100, KEY = 24 };
 
-/* Append the answer of a row; the cell of its chart, and that of their scale.
- */
-static void
-write_badge(struct str *s, const struct delta *d, const char *answer)
-{
-	markup_printf(s, "<span class=\"badge %s\">%s</span>",
-	    d->waived ? "waived" : verdict_name(d->verdict), answer);
-}
-
+/* Append the cell of the chart of a row, and that of their scale. */
 static void
 write_chart(struct str *s, const struct forest *f, const struct delta *d)
 {
