@@ -124,7 +124,7 @@ test_that 'vkb-history archives the runs' vkb-history -q add kept single
 test_that 'vkb-history writes the pages' vkb-history -q site kept site
 test_same 'a b c' "$(charts site/index.html)" 'there is a chart for each machine'
 test_match 'on only 1 of 3 machines: b' site/index.html 'the page has the machine with the change'
-test_same 1 "$(grep -o '<path class="step ' site/index.html | wc -l | tr -d ' ')" \
+test_same 1 "$(grep -o '<path class="change ' site/index.html | wc -l | tr -d ' ')" \
   'only the chart of that machine has the change'
 vkb-history -q add kept2 all
 vkb-history -q site kept2 site2
@@ -137,7 +137,7 @@ vkb-history -q add kept3 branches
 vkb-history -q site kept3 site3
 test_same 'a other hosts with Xeon, 8 CPUs' "$(charts site3/index.html)" \
   'the chart of a host with few commits has the name of a group'
-test_match '<path class="step ' site3/index.html 'this chart has the changes of the host'
+test_match '<path class="change ' site3/index.html 'this chart has the changes of the host'
 
 # --- what counts as a machine
 
