@@ -13,6 +13,13 @@
  */
 int appendfile_open(const char *path, bool alone);
 
+/*
+ * Looks for half a line at the end, as a kill leaves it, which is an error, or
+ * with 'repair', for --resume, is cut off with a message. Returns 0, or -1
+ * after reporting an error: --resume is for regular files.
+ */
+int appendfile_check_end(int fd, const char *name, bool repair);
+
 /* Locks a folder for its one writer. Returns the descriptor, which holds the
  * lock; -1 if another program has it; -2 after reporting another error. */
 int appendfile_lock_folder(const char *path);

@@ -6,8 +6,10 @@
 #include "mem.h"
 #include "str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define HASH_LEAST 12 /* a hash has more digits */
 #define HASH_BRIEF 8
@@ -20,6 +22,17 @@ record_new(const char *type)
 	json_set_str(rec, "type", type);
 	json_set_num(rec, "v", 1);
 	return rec;
+}
+
+int
+record_name_session(char name[16])
+{
+	unsigned long long x;
+
+	if (getrandom(&x, sizeof x, 0) != sizeof x)
+		return err_fail_sys("cannot make a name for this session");
+	snprintf(name, 16, "%012llx", x & 0xffffffffffffULL);
+	return 0;
 }
 
 struct json *

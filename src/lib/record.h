@@ -35,6 +35,9 @@ struct json *record_new(const char *type);
 const char *record_type(const struct json *rec); /* borrowed, never NULL */
 bool record_is(const struct json *rec, const char *type);
 
+/* Makes a name that differs for each session. 0, or -1, error reported. */
+int record_name_session(char name[16]);
+
 /* Returns a raw record of a tool's output. Caller frees with json_free. */
 struct json *record_raw(
     const char *format, const char *source, const char *text, size_t n);

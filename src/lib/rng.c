@@ -1,6 +1,8 @@
 #include "rng.h"
+#include "mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static uint64_t
 next_splitmix64(uint64_t *x)
@@ -24,6 +26,27 @@ rng_seed(struct rng *r, uint64_t seed, uint64_t stream)
 		r->s[i] = next_splitmix64(&x);
 	r->quick.lower = next_splitmix64(&x) | 1; /* odd, for a full period */
 	r->quick.upper = next_splitmix64(&x);
+}
+
+/* The row is shuffled as Fisher and Yates do. */
+void
+rng_order(size_t *v, size_t n, uint64_t seed, uint64_t stream, size_t round)
+{
+	size_t *row = mem_array(n + 1, sizeof *row), k, t;
+	struct rng r;
+
+	rng_seed(&r, seed, stream);
+	for (size_t i = 0; i < n; i++)
+		row[i] = i;
+	for (size_t left = n; left > 1; left--) {
+		k = rng_below(&r, left);
+		t = row[left - 1];
+		row[left - 1] = row[k];
+		row[k] = t;
+	}
+	for (size_t i = 0; i < n; i++)
+		v[i] = row[(i + round) % n];
+	free(row);
 }
 
 double

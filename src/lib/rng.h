@@ -6,6 +6,7 @@
 #ifndef RNG_H
 #define RNG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct rng_quick {
@@ -66,6 +67,14 @@ rng_below(struct rng *r, uint64_t n)
 			m = (unsigned __int128)rng_next(r) * n;
 	return (uint64_t)(m >> 64);
 }
+
+/*
+ * Writes the numbers 0 to n - 1 in the order of a round, from 0. In n rounds
+ * each number comes once at each place (a Latin square, whose first row is
+ * drawn from the seed and the stream), so that the effect of a place cancels.
+ */
+void rng_order(
+    size_t *v, size_t n, uint64_t seed, uint64_t stream, size_t round);
 
 double rng_unit(struct rng *);        /* 0 <= x < 1, 53 bits */
 double rng_exponential(struct rng *); /* mean 1: gaps of a Poisson process */

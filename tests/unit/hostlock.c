@@ -5,7 +5,7 @@
 #include "err.h"
 #include "mem.h"
 #include "str.h"
-#include "vkb-load/session/hostlock.h"
+#include "hostlock.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 #include "jsonpublic.h"
 #include "opt.h"
 #include "session.h"
+#include "record.h"
 #include "str.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/peers.h"
@@ -138,7 +139,7 @@ hosts_meet(const struct hosts *h, struct session_opts *o, const char *runs,
 
 	if (!h->part)
 		return 0;
-	if (session_name(name) < 0)
+	if (record_name_session(name) < 0)
 		return -1;
 	want.prefix = extserver_prefix(r);
 	o->peers = peers_meet(extserver_target(r), &want);

@@ -52,34 +52,26 @@ make_sequential(
 
 /*
  * Each round has all scenes, so that a session that is killed has measured each
- * of them, and a slow drift of the machine affects all equally. In as many
- * rounds as there are builds each build comes once at each place (a Latin
- * square, whose first row is shuffled for each scene), so that the effect of a
- * place cancels.
+ * of them, and a slow drift of the machine affects all equally.
  */
 static void
 make_interleaved(
     struct turn *s, const struct schedule *a, size_t first, size_t last)
 {
 	size_t n = a->builds->n;
-	struct turn *row = mem_array(n, sizeof *row);
-	struct rng r;
+	size_t *build = mem_array(n + 1, sizeof *build);
 
 	for (size_t i = first; i <= last; i++)
 		for (size_t c = 0; c < a->scenes.n; c++, s += n) {
-			size_t square = (i - 1) / n;
-
+			rng_order(build, n, a->seed,
+			    (i - 1) / n * a->scenes.n + c, i - 1);
 			for (size_t b = 0; b < n; b++)
-				row[b] = (struct turn){.scene = c,
-				    .build = b,
+				s[b] = (struct turn){.scene = c,
+				    .build = build[b],
 				    .index = i,
 				    .block = n > 1 ? i : 0};
-			rng_seed(&r, a->seed, square * a->scenes.n + c);
-			shuffle_turns(&r, row, n);
-			for (size_t b = 0; b < n; b++)
-				s[b] = row[(b + i - 1) % n];
 		}
-	free(row);
+	free(build);
 }
 
 bool

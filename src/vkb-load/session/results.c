@@ -37,51 +37,6 @@ intern_run(const struct results *r, const struct json *subject,
 	return id;
 }
 
-/* Returns the offset after the last newline, or -1, error reported. */
-static off_t
-find_last_newline(int fd, const char *name, off_t size)
-{
-	char buf[4096], *newline;
-	size_t n;
-
-	for (; size > 0; size -= (off_t)n) {
-		n = size < (off_t)sizeof buf ? (size_t)size : sizeof buf;
-		if (pread(fd, buf, n, size - (off_t)n) != (ssize_t)n)
-			return err_fail_sys("cannot read '%s'", name);
-		newline = memrchr(buf, '\n', n);
-		if (newline)
-			return size - (buf + n - newline - 1);
-	}
-	return 0;
-}
-
-/* Looks for half a line, as a kill leaves it; cuts it off with 'repair'. */
-static int
-check_last_line(int fd, const char *name, bool repair)
-{
-	struct stat st;
-	off_t end;
-
-	if (fstat(fd, &st) < 0)
-		return err_fail_sys("cannot get the size of '%s'", name);
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	end = find_last_newline(fd, name, st.st_size);
-	if (end < 0)
-		return -1;
-	if (end == st.st_size)
-		return 0;
-	if (!repair)
-		return err_fail("'%s' ends in a torn record: '--resume' "
-				"repairs it",
-		    name);
-	err_say("%s: cut off a torn last line of %lld bytes", name,
-	    (long long)(st.st_size - end));
-	if (ftruncate(fd, end) < 0)
-		return err_fail_sys("cannot truncate '%s'", name);
-	return 0;
-}
-
 /* Keeps the first of equal runs. */
 static void
 add_finished(struct results *r, struct json *rec)
@@ -134,7 +89,6 @@ results_open(
     struct results *r, const char *output, const char *resume, unsigned part)
 {
 	const char *name = resume ? resume : output;
-	struct stat st;
 
 	*r = (struct results){.fd = STDOUT_FILENO, .part = part};
 	if (!name) {
@@ -146,11 +100,7 @@ results_open(
 		return -1;
 	r->path = name;
 	r->resumed = resume;
-	/* Opened to write too, a pipe would have no end. */
-	if (resume && fstat(r->fd, &st) == 0 && !S_ISREG(st.st_mode))
-		return err_fail(
-		    "option '--resume': '%s' is not a regular file", name);
-	if (check_last_line(r->fd, name, resume != NULL) < 0)
+	if (appendfile_check_end(r->fd, name, resume != NULL) < 0)
 		return -1;
 	r->intact = intact_open(r->fd, name);
 	return resume ? read_finished(r, resume) : 0;

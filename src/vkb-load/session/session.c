@@ -14,6 +14,7 @@
 #include "turns.h"
 #include "where.h"
 #include "caserunner.h"
+#include "record.h"
 #include "str.h"
 #include "vkb-load/case/coproc.h"
 #include "vkb-load/case/extserver.h"
@@ -28,7 +29,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #ifndef VKB_VERSION
@@ -276,17 +276,6 @@ run_parts(struct session *s)
 	return rc;
 }
 
-int
-session_name(char name[16])
-{
-	unsigned long long x;
-
-	if (getrandom(&x, sizeof x, 0) != sizeof x)
-		return err_fail_sys("cannot make a name for this session");
-	snprintf(name, 16, "%012llx", x & 0xffffffffffffULL);
-	return 0;
-}
-
 /* Returns what each run repeats of them, without unknown ones. Caller frees. */
 static struct json *
 make_brief_env(const struct json *settings)
@@ -333,7 +322,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 
 	if (o->peers)
 		snprintf(name, sizeof name, "%s", peers_session(o->peers));
-	else if (session_name(name) < 0)
+	else if (record_name_session(name) < 0)
 		return -1;
 	s.named.done = mem_array(builds->n + 1, sizeof(bool));
 	rc = schedule_init(a, plan, stop);

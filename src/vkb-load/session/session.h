@@ -43,9 +43,6 @@ struct session_opts {
 	struct live *live;         /* live metrics, or NULL */
 };
 
-/* Makes a name that differs for each session. 0, or -1, error reported. */
-int session_name(char name[16]);
-
 /*
  * 0 if every run was measured; -1 if some failed or cannot be run, error
  * reported, or *stop was set.

@@ -1,6 +1,7 @@
 #include "hostlock.h"
 #include "err.h"
 #include "mem.h"
+#include "opt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -124,11 +125,11 @@ is_current(int fd, const char *path)
 int
 hostlock_take(const volatile int *stop)
 {
-	const char *path = getenv("VKB_LOCK");
+	const char *path = opt_variable("VKB_LOCK");
 	struct stat st;
 	int fd;
 
-	if (!path || !*path)
+	if (!path)
 		path = DEFAULT;
 	if (strcmp(path, "no") == 0)
 		return HOSTLOCK_NONE;

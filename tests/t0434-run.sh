@@ -1,0 +1,163 @@
+#!/bin/sh
+# vkb-run: benchmarks of any program in turns, with the real hyperfine and Google Benchmark.
+# sanitize: programs that fail, hang and print nonsense.
+. "${0%/*}/lib.sh"
+
+# --- what is run, in which order
+
+# bench NAME FACTOR: a benchmark of two cases, each three times, as Go prints them
+cat >bench <<'END'
+echo "$1" >>turns
+cat >/dev/null
+awk -v f="$2" -v n="$(wc -l <turns)" 'BEGIN {
+  for (i = 0; i < 3; i++) printf "BenchmarkA-2 100 %g ns/op\nBenchmarkB-2 100 %g ns/op\n", f * (100 + n % 3 / 10 + 10 * i), 50 + n % 3 / 10 }'
+END
+test_that 'two commands are run' vkb-run -n 4 old='sh bench old 1' new='sh bench new 1.3'
+cp .out runs.jsonl
+test_same 4 "$(grep -c 'round [1-3]/4 done\|^' .err | awk '{print $1 + 1}')" 'a line for each round but the last'
+test_same '4 new,4 old' "$(sort turns | uniq -c | awk '{print $1, $2}' | paste -sd,)" 'each command is run in a process of its own, as often as was said'
+test_same '2 new,2 old' "$(awk 'NR % 2' turns | sort | uniq -c | awk '{print $1, $2}' | paste -sd,)" 'each of two commands begins half of the rounds'
+test_same 'new old' "$(sed -n 1,2p turns | sort | paste -sd' ')" 'a round has each command once'
+test_same env "$(head -n 1 runs.jsonl | jq -r .type)" 'the machine is described first'
+jq -c 'select(.type == "run")' runs.jsonl >only.jsonl
+test_same 16 "$(wc -l <only.jsonl)" 'repetitions in one process are one run of each case'
+test_same 'new A 1 1,new B 1 1,old A 1 1,old B 1 1' \
+  "$(jq -r 'select(.run.index == 1) | "\(.subject.label) \(.config.command) \(.run.index) \(.run.block)"' only.jsonl | sort | paste -sd,)" \
+  'a run has its label and its round'
+test_same 1 "$(jq -r .run.session only.jsonl | sort -u | wc -l)" 'all runs are of one session'
+test_same '110,110,110,110' "$(jq -r 'select(.subject.label == "old" and .config.command == "A") | .metrics.ns_per_op | floor' only.jsonl | paste -sd,)" \
+  'the run of a case is the median of its repetitions'
+test_same "$(paste -sd' ' turns)" "$(jq -r 'select(.config.command == "A") | "\(.run.order) \(.subject.label)"' only.jsonl | sort -n | cut -d' ' -f2 | paste -sd' ')" \
+  'the order of the processes is recorded'
+vkb-stats runs.jsonl >stats.jsonl
+test_status 1 'the slower one is a regression' vkb-compare --baseline old stats.jsonl
+test_match 'A .*% higher .*worse' .out 'the main metric of the format is judged'
+test_match 'B.*no change' .out 'the other case has not changed'
+test_absent 'vkb load\|vkb-load' .out 'there is no advice about servers'
+
+test_that 'a command alone has no rounds' vkb-run -q -n 2 'sh bench only 1'
+test_empty_file .err 'quiet'
+test_same 'sh bench only 1 null' "$(jq -r 'select(.run.index == 1 and .config.command == "A") | "\(.subject.label) \(.run.block)"' .out)" 'its label is the command'
+test_that '--set' vkb-run -q -n 1 -s config.size=16 'sh bench only 1'
+test_same 16 "$(jq -r 'select(.run.index == 1 and .config.command == "A") | .config.size' .out)" 'a key of every run'
+
+# --- what fails
+
+printf 'echo first\necho "cannot open" >&2\nexit 3\n' >fails
+test_status 2 'a process that fails' vkb-run -n 2 -o part.jsonl good='sh bench good 1' bad='sh fails'
+test_match "'bad' exited with 3" .err 'the message says how'
+test_match 'cannot open' .err 'what it printed on stderr is shown'
+test_match "'.-resume part.jsonl'" .err 'the message says how to go on'
+test_same 4 "$(grep -c '"good"' part.jsonl)" 'the runs of the other are kept'
+: >turns
+test_that '--resume' vkb-run -q -n 3 --resume part.jsonl good='sh bench good 1' bad='sh bench bad 2'
+test_same '3 bad,1 good' "$(sort turns | uniq -c | awk '{print $1, $2}' | paste -sd,)" 'runs what is missing'
+test_same 12 "$(grep -c '"type":"run"' part.jsonl)" 'and appends it'
+: >turns
+test_that '--resume with nothing missing' vkb-run -n 3 --resume part.jsonl good='sh bench good 1' bad='sh bench bad 2'
+test_empty_file turns 'runs nothing'
+
+test_status 2 'a process killed by a signal' vkb-run -n 1 "kill -9 \$\$"
+test_match 'killed by signal 9' .err 'the message names the signal'
+test_status 2 'output without results' vkb-run -n 1 'echo hello'
+test_match '.-from names a format, --time' .err 'the message says what to do'
+test_status 2 'no output' vkb-run -n 1 true
+test_status 2 'no such program' vkb-run -n 1 no-such-program
+test_match 'exited with 127' .err 'the message has the status of the shell'
+test_status 2 'a process that hangs' vkb-run -n 1 --timeout 100ms 'tail -f /dev/null & wait'
+test_match "has not ended after 0.1 s" .err 'the message names the limit'
+printf 'x\033[31m\n' >hostile
+test_status 2 'hostile output' vkb-run -n 1 'cat hostile >&2; exit 1'
+test_absent "$(printf '\033')" .err 'control characters are escaped'
+test_status 2 'no command' vkb-run
+test_status 2 'a name without a command' vkb-run old=
+test_status 2 'two commands of one name' vkb-run a=true a=false
+test_match "two commands are called 'a'" .err 'the message names it'
+test_status 2 '--time and --from' vkb-run --time -f go-bench true
+
+# --- kills
+
+cat >slow <<'END'
+echo $$ >pid.new && mv pid.new pid
+exec tail -f /dev/null
+END
+for signal in INT TERM KILL; do
+  rm -f pid killed.jsonl
+  setsid vkb-run -n 3 -o killed.jsonl fast='sh bench fast 1' slow='sh slow' 2>killed &
+  us=$!
+  wait_until 60 test -s pid
+  kill -$signal $us
+  wait $us 2>/dev/null
+  child=$(cat pid)
+  wait_until 60 sh -c "! kill -0 $child 2>/dev/null"
+  test_result $? "SIG$signal ends the process that runs"
+  test_that "SIG$signal leaves whole records" vkb-stats --text killed.jsonl
+done
+
+# --- files that processes write
+
+cat >csv <<'END'
+printf 'cmd;tps\nGET;%s\n' "$1" >out.csv
+END
+test_that '--results' vkb-run -q -n 1 --results out.csv -c config.command=cmd,tps=tps a='sh csv 100' b='sh csv 200'
+test_same '100 200' "$(jq -r 'select(.type == "run") | .metrics.tps' .out | sort -n | paste -sd' ')" 'the file of each process is read'
+touch -d '2020-01-01' out.csv
+test_status 2 'a file that was not written' vkb-run -q -n 1 --results out.csv -c tps=tps true
+test_match 'older than the process' .err 'the message says so'
+test_status 2 'no file' vkb-run -q -n 1 --results none.csv -c tps=tps true
+test_match "cannot read 'none.csv'" .err 'the message names it'
+
+# --- the time of a process
+
+test_that '--time' vkb-run -q -n 2 --time a='echo noise' b='sleep .2'
+test_same true "$(jq -s '[.[] | select(.type == "run" and .subject.label == "b") | .metrics.time_s >= .2] | all and length == 2' .out)" 'the time of a process is measured'
+
+# --- other programs that measure
+
+lock=$scratch/lock
+perl -MPOSIX -MFcntl=:flock -e 'open F, ">>", $ARGV[0] or die; flock F, LOCK_EX; open G, ">", "held"; close G; pause' "$lock" &
+holder=$!
+wait_until 60 test -e held
+: >turns
+VKB_LOCK=$lock vkb-run -n 1 'sh bench locked 1' >locked.out 2>locked &
+us=$!
+wait_until 60 grep -q 'waiting for' locked
+test_empty_file turns 'nothing runs beside another measurement'
+kill $holder
+wait $us
+test_result $? 'it runs when the other has ended'
+test_same locked "$(cat turns)" 'then the command is run'
+
+# --- real programs
+
+# judged FILE CASE WHAT: the times of both sides are shown, and one is the answer
+judged() {
+  vkb-stats <.out >"$1"
+  vkb-compare --baseline old "$1" >said 2>err || [ $? -eq 1 ]
+  test_result $? "$3: both sides are compared"
+  test_match "$2 .* -> " said "$3: by the time of the case"
+}
+if command -v hyperfine >/dev/null; then
+  b='hyperfine -N --runs 3 --style none --export-json /dev/stdout -n wait'
+  test_that 'hyperfine' vkb-run -q -n 4 old="$b 'sleep .01'" new="$b 'sleep .05'"
+  judged hyper.jsonl wait hyperfine
+else
+  test_skip 'hyperfine' hyperfine
+fi
+cat >bm.cc <<'END'
+#include <benchmark/benchmark.h>
+#include <string>
+static void fill(benchmark::State &s) {
+  for (auto _ : s) { std::string x(s.range(0), 'x'); benchmark::DoNotOptimize(x.data()); }
+}
+BENCHMARK(fill)->Arg(100000);
+BENCHMARK_MAIN();
+END
+if c++ -O1 -o bm bm.cc -lbenchmark -lpthread 2>cc.log; then
+  m='./bm --benchmark_format=json --benchmark_min_time=.02'
+  test_that 'Google Benchmark' vkb-run -q -n 4 old="$m" new="$m"
+  judged google.jsonl fill/100000 'Google Benchmark'
+else
+  test_skip 'Google Benchmark' libbenchmark
+fi
+test_done
