@@ -60,6 +60,15 @@ test_match '^vkb-load: PING.*: open after 3 runs: rps \+-[0-9]+ %, margin 2 %$' 
 test_match '^vkb-load: PING run 4: .* req/s' .err 'runs have no last number'
 test_match '1 of 2 cases is undecided after .*: PING \(rps .*\); .* gives it more' .err \
   'the case that is open at the end is named'
+# shellcheck disable=SC2016 # jq's variables
+judged three '100 + $i / 100' 'pow(1000; $i)' |
+  jq -c '.metrics.server_cpu_us_per_req = .metrics.rps' >r
+test_that 'a case that is out of reach' load -v --label a --runs 3 --budget 60s --resume r
+test_match '^PING a ok [4-9] SET a ok 3$' "$(made r >got; echo got)" \
+  'a case that the rest of the budget cannot decide ends'
+test_match '^vkb-load: PING.*: given up after [4-9] runs: rps' .err '-v tells that it is given up'
+test_match '1 of 2 cases is undecided after [0-9.]*s: PING \(rps .*, margin 2 %: given up, as (about [0-9]+ more runs, [0-9hms]+|no number of runs) would decide it\)' \
+  .err 'the message at the end says so, and what would decide it'
 for how in random sequential; do
   cp known r
   test_that "the order $how" load -q --label a --order $how --runs 3 --budget 200ms --resume r

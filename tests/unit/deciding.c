@@ -155,11 +155,12 @@ looks(const struct deciding *d, size_t cas, size_t runs, const bool *out,
     enum deciding_state want, const char *open, const char *what)
 {
 	struct str s = {0};
-	enum deciding_state got = deciding_look(d, cas, runs, out, &s);
+	struct deciding_case got = deciding_look(d, cas, runs, out, &s);
 
 	str_add(&s, "");
-	tap_ok(got == want && (!open || strcmp(s.s, open) == 0),
-	    "%s (%d, '%s')", what, (int)got, s.s);
+	tap_ok(got.state == want && (!open || strcmp(s.s, open) == 0) &&
+		(want == DECIDING_OPEN || isinf(got.least)),
+	    "%s (%d, '%s')", what, (int)got.state, s.s);
 	str_free(&s);
 }
 
@@ -215,7 +216,7 @@ normal(struct rng *r)
 	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
-enum { TIMES = 400, ROUNDS = 30 };
+enum { TIMES = 400, ROUNDS = 30, MANY = 200 };
 
 /* Two builds of one case, 30 rounds at most, which is a minute of two seconds
  * each: shares of the cases that changed, and that did not, and mean rounds. */
@@ -223,26 +224,31 @@ struct outcome {
 	double changed, same, rounds;
 };
 
+/* 'gives_up': a case that the rounds could not decide ends. */
 static struct outcome
-simulate(double change, double sd)
+simulate(double change, double sd, size_t rounds, bool gives_up)
 {
 	struct outcome o = {0};
 	struct rng r;
 
 	rng_seed(&r, 7, 0);
 	for (int i = 0; i < TIMES; i++) {
-		double x[ROUNDS], y[ROUNDS], at = 7;
+		double x[MANY], y[MANY], at = 7;
+		struct deciding_view v;
 		enum deciding_state s;
 		size_t n;
 
-		for (int k = 0; k < ROUNDS; k++) { /* sd: of the ratio */
+		for (size_t k = 0; k < rounds; k++) { /* sd: of the ratio */
 			x[k] = 1e5 * exp(.1 * normal(&r));
 			y[k] = x[k] * (1 + change) * exp(sd * normal(&r));
 		}
 		for (;; at *= 1.5) {
-			n = (size_t)fmin(ROUNDS, round(at));
-			s = deciding_compare(x, y, n, true, false, .02).state;
-			if (s != DECIDING_OPEN || n == ROUNDS)
+			n = (size_t)fmin((double)rounds, round(at));
+			v = deciding_compare(x, y, n, true, false, .02);
+			s = v.state;
+			if (s != DECIDING_OPEN || n == rounds)
+				break;
+			if (gives_up && v.least > (double)rounds)
 				break;
 		}
 		o.changed += (s == DECIDING_CHANGED) / (double)TIMES;
@@ -255,7 +261,7 @@ simulate(double change, double sd)
 static void
 check(double change, double sd, struct outcome least, struct outcome most)
 {
-	struct outcome o = simulate(change, sd);
+	struct outcome o = simulate(change, sd, ROUNDS, false);
 
 	tap_ok(o.changed >= least.changed && o.changed <= most.changed &&
 		o.same >= least.same && o.same <= most.same &&
@@ -277,6 +283,66 @@ sessions(void)
 	    .05, .012, (struct outcome){.99, 0, 7}, (struct outcome){1, 0, 8});
 }
 
+/* What is given up would hardly have been decided, and takes less time. */
+static void
+hopeless(void)
+{
+	static const double changes[] = {0, .1, .3};
+	static const double noises[] = {.05, .5};
+	struct outcome a, b;
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < 2; k++) {
+			a = simulate(changes[i], noises[k], MANY, false);
+			b = simulate(changes[i], noises[k], MANY, true);
+			tap_ok(b.changed <= a.changed &&
+				b.changed > a.changed - .04 && b.same == a.same,
+			    "%g %% less, noise %g %%: %.1f %% changed, with "
+			    "giving up %.1f %%; %.0f and %.0f rounds",
+			    100 * changes[i], 100 * noises[k], 100 * a.changed,
+			    100 * b.changed, a.rounds, b.rounds);
+			tap_ok(a.changed > .1 || a.same > .1 ||
+				b.rounds < .7 * a.rounds,
+			    "what can hardly be decided takes less time");
+		}
+}
+
+/* Three rounds whose interval is known. */
+static void
+predictions(void)
+{
+	static const double x[] = {100.1, 99.37, 100.73},
+			    y[] = {90.31, 100.7, 109.2};
+	static const double far[] = {80.23, 89.1, 99.57};
+	struct deciding_view v = deciding_compare(x, y, 3, true, false, .02);
+	double most = log1p(.02), sd = 0, mean = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		mean += log(y[i] / x[i]) / 3;
+	for (size_t i = 0; i < 3; i++)
+		sd += pow(log(y[i] / x[i]) - mean, 2);
+	sd = sqrt(sd / 2 / 3);
+	tap_near(v.needed, 3 * pow(1.959963984540054 * sd / .75 / most, 2),
+	    1e-9, "without a change, the runs for an interval of 3/4 margins");
+	tap_near(v.least,
+	    3 * pow(2.5758293035489 * sd / (fabs(mean) + 1.25 * sd), 2), 1e-9,
+	    "a change that is a little larger than it looks needs the least");
+	tap_near(deciding_compare(x, y, 3, true, false, .2).least,
+	    3 * pow(1.959963984540054 * sd / 1.5 / log1p(.2), 2), 1e-9,
+	    "with a wide margin, that there is none does");
+	v = deciding_compare(x, far, 3, true, false, .02);
+	tap_ok(v.state == DECIDING_OPEN && v.needed >= 4 && v.needed < 20 &&
+		v.least < 4,
+	    "a change that is seen is known soon");
+	tap_ok(isnan(deciding_compare(x, y, 2, true, false, .02).least) &&
+		isnan(deciding_measure(x, 2, .02).needed),
+	    "without an interval nothing is predicted");
+	v = deciding_measure(y, 3, .02);
+	tap_near(v.needed, 3 * pow(v.width / .02, 2), 1e-9,
+	    "one build: the runs for an interval of a margin");
+	tap_near(v.least, v.needed / 2.25, 1e-9, "and of half as much again");
+}
+
 int
 main(void)
 {
@@ -284,5 +350,7 @@ main(void)
 	two_builds();
 	cases();
 	sessions();
+	predictions();
+	hopeless();
 	return tap_done();
 }

@@ -218,7 +218,8 @@ plans(void)
 	    {.id = "z", .load.work.requests = 5}};
 	size_t numbers[CASES] = {0, 1, 2};
 	struct scene scenes[2] = {{numbers, 2}, {numbers + 2, 1}};
-	bool decided[CASES] = {false}, dropped[2 * CASES] = {false};
+	enum schedule_end ends[CASES] = {SCHEDULE_OPEN};
+	bool dropped[2 * CASES] = {false};
 	bool done[2 * CASES * 3] = {false};
 	double took[CASES] = {0, 3, 0};
 	struct schedule a = {.runs = 2,
@@ -228,7 +229,7 @@ plans(void)
 	    .ncases = CASES,
 	    .scenes = {.v = scenes, .n = 2},
 	    .builds = &b,
-	    .is_decided = decided,
+	    .ends = ends,
 	    .dropped = dropped,
 	    .done = done,
 	    .last = 3,
@@ -255,7 +256,7 @@ plans(void)
 	tap_near(estimate(&a, 0, SIZE_MAX, true), 20 + 40, 1e-12,
 	    "later runs take as long as the last one took");
 	took[2] = 0;
-	decided[2] = true;
+	ends[2] = SCHEDULE_DECIDED;
 	tap_near(estimate(&a, 0, SIZE_MAX, true), 20, 1e-12,
 	    "a case that is decided takes no time");
 	tap_ok(!schedule_is_wanted(&a, &t, 2) && schedule_is_wanted(&a, &t, 1),

@@ -3,12 +3,15 @@
 #include "deciding.h"
 #include "err.h"
 #include "num.h"
+#include "progress.h"
 #include "schedule.h"
 #include "str.h"
+#include "vkb-load/plan/builds.h"
 
 #include <math.h>
 
-#define TOLD 5 /* undecided cases that are named */
+#define TOLD 5     /* undecided cases that are named */
+#define MOST_S 1e8 /* years of runs are no advice */
 
 void
 budget_open(struct budget *b, struct schedule *a, double each_s)
@@ -75,10 +78,41 @@ budget_make_turns(struct budget *b)
 static bool
 is_open(const struct schedule *a, size_t cas)
 {
-	return !a->is_decided[cas] && schedule_has_build(a, cas);
+	return a->ends[cas] == SCHEDULE_OPEN && schedule_has_build(a, cas);
 }
 
-/* Ends the cases that are decided after the runs made so far. */
+/* Returns the seconds of a run of each build, or 0: not known yet. */
+static double
+find_round_s(const struct schedule *a, size_t cas)
+{
+	double s = 0,
+	       one = progress_estimate(&a->progress, cas, &a->cases[cas].load);
+
+	for (size_t i = 0; i < a->builds->n; i++)
+		s += schedule_dropped_builds(a, cas)[i] ? 0 : one;
+	return fmax(0, s);
+}
+
+/* Would a case still be open by far if it had all the time that is left? */
+static bool
+is_hopeless(const struct budget *b, size_t cas, const struct deciding_case *v)
+{
+	double s = find_round_s(b->schedule, cas);
+	double runs = (double)b->made + fmax(0, budget_find_left(b)) / s;
+
+	return s > 0 && v->least > runs;
+}
+
+static enum schedule_end
+choose_end(const struct budget *b, size_t cas, const struct deciding_case *v)
+{
+	if (v->state != DECIDING_OPEN)
+		return SCHEDULE_DECIDED;
+	return is_hopeless(b, cas, v) ? SCHEDULE_GIVEN_UP : SCHEDULE_OPEN;
+}
+
+/* Ends the cases that are decided after the runs made so far, and those that
+ * will not be. */
 static void
 look_at_cases(struct budget *b)
 {
@@ -86,19 +120,21 @@ look_at_cases(struct budget *b)
 	    [DECIDING_SAME] = "decided, the same",
 	    [DECIDING_CHANGED] = "decided, changed"};
 	struct schedule *a = b->schedule;
+	struct deciding_case v;
 
 	for (size_t c = 0; c < a->ncases; c++) {
 		struct str open = {0};
-		enum deciding_state state;
 
 		if (!is_open(a, c))
 			continue;
-		state = deciding_look(a->deciding, c, b->made,
+		v = deciding_look(a->deciding, c, b->made,
 		    schedule_dropped_builds(a, c), &open);
-		a->is_decided[c] = state != DECIDING_OPEN;
+		a->ends[c] = choose_end(b, c, &v);
 		if (b->verbose)
 			err_say("%s: %s after %zu runs%s%s", a->cases[c].id,
-			    words[state], b->made, open.len ? ": " : "",
+			    a->ends[c] == SCHEDULE_GIVEN_UP ? "given up"
+							    : words[v.state],
+			    b->made, open.len ? ": " : "",
 			    open.len ? open.s : "");
 		str_free(&open);
 	}
@@ -119,11 +155,50 @@ budget_end_turns(struct budget *b)
 	b->look = (size_t)round(at);
 }
 
+/* Adds ": given up, as about 900 more runs, 1h05m, would decide it". Returns
+ * the seconds of these runs; INFINITY: no number of them does; NAN: not known.
+ */
+static double
+add_needed(const struct budget *b, size_t cas, double needed, struct str *to)
+{
+	double more = ceil(needed) - (double)b->made, s;
+	bool given_up = b->schedule->ends[cas] == SCHEDULE_GIVEN_UP;
+	char buf[NUM_BUF];
+
+	s = more * find_round_s(b->schedule, cas);
+	if (!(s > 0))
+		return NAN;
+	str_add(to, given_up ? ": given up, as " : ": ");
+	if (s < MOST_S)
+		str_printf(to, "about %.0f more run%s, %s, would decide it",
+		    more, num_plural(more), num_seconds(buf, s));
+	else
+		str_add(to, "no number of runs would decide it");
+	return s < MOST_S ? s : INFINITY;
+}
+
+/* Adds "SET (rps +-2.9 %, margin 2 %: ...)". Returns as add_needed. */
+static double
+add_undecided(const struct budget *b, size_t cas, struct str *to)
+{
+	const struct schedule *a = b->schedule;
+	struct deciding_case v;
+	double more;
+
+	str_visible(to, a->names[cas]);
+	str_add(to, " (");
+	v = deciding_look(
+	    a->deciding, cas, b->made, schedule_dropped_builds(a, cas), to);
+	more = add_needed(b, cas, v.needed, to);
+	str_add(to, ")");
+	return more;
+}
+
 void
 budget_end(struct budget *b)
 {
 	const struct schedule *a = b->schedule;
-	double spent = b->all_s - budget_find_left(b);
+	double spent = b->all_s - budget_find_left(b), more = 0;
 	struct str which = {0};
 	char buf[NUM_BUF];
 	size_t n = 0;
@@ -133,22 +208,26 @@ budget_end(struct budget *b)
 	if (b->made > b->looked)
 		look_at_cases(b);
 	for (size_t c = 0; c < a->ncases; c++) {
-		if (!is_open(a, c) || ++n > TOLD)
+		struct str one = {0};
+
+		if (a->ends[c] == SCHEDULE_DECIDED || !schedule_has_build(a, c))
 			continue;
-		str_add(&which, n > 1 ? ", " : "");
-		str_visible(&which, a->names[c]);
-		str_add(&which, " (");
-		deciding_look(a->deciding, c, b->made,
-		    schedule_dropped_builds(a, c), &which);
-		str_add(&which, ")");
+		more += add_undecided(b, c, &one);
+		if (++n <= TOLD)
+			str_printf(&which, "%s%s", n > 1 ? ", " : "", one.s);
+		str_free(&one);
 	}
-	if (n && !b->quiet)
-		err_say("%zu of %zu case%s %s undecided after %s: %s%s; "
-			"'--budget %.0f' gives %s more",
-		    n, b->cases, num_plural((double)b->cases),
-		    n == 1 ? "is" : "are", num_seconds(buf, spent), which.s,
-		    n > TOLD ? ", ..." : "",
-		    ceil(2 * fmax(spent, b->all_s) / (double)b->cases),
+	if (isnan(more)) /* as much again */
+		more = 2 * fmax(spent, b->all_s) - spent;
+	if (n > TOLD)
+		str_add(&which, ", ...");
+	if (isfinite(more))
+		str_printf(&which, "; '--budget %.0f' gives %s more",
+		    ceil((spent + more) / (double)b->cases),
 		    n == 1 ? "it" : "them");
+	if (n && !b->quiet)
+		err_say("%zu of %zu case%s %s undecided after %s: %s", n,
+		    b->cases, num_plural((double)b->cases),
+		    n == 1 ? "is" : "are", num_seconds(buf, spent), which.s);
 	str_free(&which);
 }

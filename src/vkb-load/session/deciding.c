@@ -6,6 +6,7 @@
 #include "metric.h"
 #include "stats.h"
 #include "str.h"
+#include "tdist.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <math.h>
@@ -19,6 +20,12 @@ enum {
 
 #define LEVEL .95  /* of the interval that is to lie within the margin */
 #define STRICT .99 /* of the one that is to exclude no change */
+/* Of the margin: an interval that decides every other time, and one that is too
+ * wide, though nothing changed. */
+#define EVEN .75
+#define HOPELESS 1.5
+#define LUCK \
+	1.25 /* standard errors that a change may be larger than it looks */
 
 /* The values of one metric, by index; NAN: that run is missing. */
 struct column {
@@ -36,7 +43,7 @@ struct deciding {
 struct deciding_view
 deciding_measure(const double *x, size_t n, double margin)
 {
-	struct deciding_view view = {DECIDING_OPEN, INFINITY};
+	struct deciding_view view = {DECIDING_OPEN, INFINITY, NAN, NAN};
 	double *v = mem_array(n + 1, sizeof *v), lo, hi, middle;
 	struct stats_rule rule = {0};
 	size_t m = 0;
@@ -54,6 +61,10 @@ deciding_measure(const double *x, size_t n, double margin)
 	free(v);
 	if (view.width <= margin)
 		view.state = DECIDING_SAME;
+	else if (isfinite(view.width)) {
+		view.needed = (double)m * pow(view.width / margin, 2);
+		view.least = view.needed / pow(HOPELESS, 2);
+	}
 	return view;
 }
 
@@ -83,17 +94,44 @@ add_runs(
 	return least > 0 ? runs[runs[1] < runs[0]] : 0;
 }
 
+/* Returns how many runs make the interval at 'conf' as small as 'half'. */
+static double
+find_runs(const struct model_row *row, double n, double conf, double half)
+{
+	double sd = sqrt(row->error.var);
+
+	half -= row->step; /* which remains however many there are */
+	return half > 0
+	    ? n * pow(tdist_quantile(.5 + conf / 2, INFINITY) * sd / half, 2)
+	    : INFINITY;
+}
+
+/* Predicts which number of runs decides a row of n runs. */
+static void
+predict_end(
+    struct deciding_view *v, const struct model_row *row, double n, double most)
+{
+	double change = fabs(row->change), sd = sqrt(row->error.var);
+
+	v->least = fmin(find_runs(row, n, LEVEL, HOPELESS * most),
+	    find_runs(row, n, STRICT, change + LUCK * sd));
+	v->needed = fmax(n + 1,
+	    change > most ? find_runs(row, n, STRICT, change)
+			  : find_runs(row, n, LEVEL, EVEN * most));
+}
+
 struct deciding_view
 deciding_compare(const double *x, const double *y, size_t n, bool paired,
     bool clock, double margin)
 {
-	struct deciding_view view = {DECIDING_OPEN, INFINITY};
+	struct deciding_view view = {DECIDING_OPEN, INFINITY, NAN, NAN};
 	struct sheet *s = sheet_new(1, clock);
 	double most = log1p(margin), change, half;
 	struct model_metric unused;
 	struct model_row *row;
+	size_t runs = add_runs(s, x, y, n, paired);
 
-	if (add_runs(s, x, y, n, paired) >= LEAST_RUNS) {
+	if (runs >= LEAST_RUNS) {
 		row = sheet_rows(s);
 		/* One session: how much they differ does not matter. */
 		model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
@@ -104,6 +142,8 @@ deciding_compare(const double *x, const double *y, size_t n, bool paired,
 			view.state = DECIDING_CHANGED;
 		else if (change + half <= most)
 			view.state = DECIDING_SAME;
+		else
+			predict_end(&view, row, (double)runs, most);
 	}
 	sheet_free(s);
 	return view;
@@ -188,17 +228,25 @@ look_at_metric(const struct deciding *d, size_t cas, size_t runs, size_t base,
 
 	n = runs < n ? runs : n;
 	if (i > 0 && (!m || !is_known(x, n) || !is_known(y, n)))
-		return (struct deciding_view){DECIDING_SAME, 0};
+		return (struct deciding_view){DECIDING_SAME, 0, 0, 0};
 	if (base == build)
 		return deciding_measure(x->v, n, m->margin);
 	return deciding_compare(
 	    x->v, y->v, n, d->paired, strcmp(m->unit, "ms") == 0, m->margin);
 }
 
-/* Decides about a build, and keeps the largest width of each open metric. */
+/* Returns the smaller number, or by sign 1 the larger one; NAN if one is. */
+static double
+find_extreme(double a, double b, double sign)
+{
+	return isnan(a) || sign * a > sign * b ? a : b;
+}
+
+/* Decides about a build, and keeps the largest width of each open metric, and
+ * what would decide them. */
 static enum deciding_state
 look_at_build(const struct deciding *d, size_t cas, size_t runs, size_t base,
-    size_t build, double widths[METRICS])
+    size_t build, double widths[METRICS], struct deciding_case *all)
 {
 	struct deciding_view v[METRICS];
 	enum deciding_state state = DECIDING_SAME;
@@ -213,6 +261,8 @@ look_at_build(const struct deciding *d, size_t cas, size_t runs, size_t base,
 			continue;
 		state = DECIDING_OPEN;
 		widths[i] = fmax(widths[i], v[i].width);
+		all->least = find_extreme(all->least, v[i].least, -1);
+		all->needed = find_extreme(all->needed, v[i].needed, 1);
 	}
 	return state;
 }
@@ -241,11 +291,12 @@ add_open(const struct deciding *d, size_t cas, const double widths[METRICS],
 	}
 }
 
-enum deciding_state
+struct deciding_case
 deciding_look(const struct deciding *d, size_t cas, size_t runs,
     const bool *out, struct str *open)
 {
-	enum deciding_state state = DECIDING_SAME, one;
+	struct deciding_case all = {DECIDING_SAME, INFINITY, 0};
+	enum deciding_state one;
 	double widths[METRICS] = {-1, -1};
 	size_t base = 0, left = 0;
 
@@ -255,12 +306,15 @@ deciding_look(const struct deciding *d, size_t cas, size_t runs,
 		left += !out[b];
 		if (out[b] || b == base)
 			continue;
-		one = look_at_build(d, cas, runs, base, b, widths);
-		if (state != DECIDING_OPEN && one != DECIDING_SAME)
-			state = one;
+		one = look_at_build(d, cas, runs, base, b, widths, &all);
+		if (all.state != DECIDING_OPEN && one != DECIDING_SAME)
+			all.state = one;
 	}
 	if (left == 1)
-		state = look_at_build(d, cas, runs, base, base, widths);
+		all.state =
+		    look_at_build(d, cas, runs, base, base, widths, &all);
+	if (!left)
+		all.state = DECIDING_OPEN;
 	add_open(d, cas, widths, open);
-	return left ? state : DECIDING_OPEN;
+	return all;
 }

@@ -10,6 +10,12 @@
  * when a case ends does not depend on which others are measured. With one build
  * there is nothing to compare: a metric is the same if the interval of its
  * median lies within the margin.
+ *
+ * The noise so far says how many runs would decide an open metric: about, with
+ * an even chance, if its estimate is the truth or, within the margin, if
+ * nothing changed; and at least, where its interval would still be half as wide
+ * again as the margin, and would include no change even if the change were
+ * larger than its estimate by more than a standard error.
  */
 #ifndef DECIDING_H
 #define DECIDING_H
@@ -26,8 +32,11 @@ enum deciding_state { DECIDING_OPEN, DECIDING_SAME, DECIDING_CHANGED };
 /* What n runs say of a metric. */
 struct deciding_view {
 	enum deciding_state state;
-	double width; /* half of the interval at 95 %, relative to the
-		       * estimate; INFINITY: not known */
+	double width;         /* half of the interval at 95 %, relative to the
+			       * estimate; INFINITY: not known */
+	double least, needed; /* runs of each build that decide it, at least
+			       * and about, while it is open; INFINITY: no
+			       * number does; NAN: not known */
 };
 
 /*
@@ -50,13 +59,20 @@ void deciding_free(struct deciding *);
 void deciding_add(struct deciding *, size_t cas, size_t build, size_t index,
     const struct json *metrics);
 
+/* What runs say of a case. */
+struct deciding_case {
+	enum deciding_state state;
+	double least, needed; /* of its open metrics: fewer runs decide none,
+			       * and so many all; NAN: not known */
+};
+
 /*
  * Returns what the first 'runs' runs of a case say, without build b if out[b].
  * The case is open if one of its builds is: that is decided if one of its
  * metrics changed or none is open. Adds the open metrics to 'open':
  * "rps +-2.9 %, margin 2 %".
  */
-enum deciding_state deciding_look(const struct deciding *, size_t cas,
+struct deciding_case deciding_look(const struct deciding *, size_t cas,
     size_t runs, const bool *out, struct str *open);
 
 #endif

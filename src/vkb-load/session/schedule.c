@@ -210,7 +210,7 @@ schedule_init(
 	scenes_make(&a->scenes, kept, a->ncases);
 	free(kept);
 	free(good);
-	a->is_decided = mem_array(a->ncases + 1, sizeof *a->is_decided);
+	a->ends = mem_array(a->ncases + 1, sizeof *a->ends);
 	a->too_large = mem_array(a->ncases + 1, sizeof *a->too_large);
 	a->dropped =
 	    mem_array(a->ncases * a->builds->n + 1, sizeof *a->dropped);
@@ -237,7 +237,7 @@ schedule_free(struct schedule *a)
 	free(a->roles);
 	free(a->turns);
 	free(a->done);
-	free(a->is_decided);
+	free(a->ends);
 	free(a->dropped);
 	free(a->too_large);
 	free(a->cases);
@@ -360,7 +360,7 @@ bool
 schedule_is_wanted(
     const struct schedule *a, const struct turn *turn, size_t cas)
 {
-	return !a->is_decided[cas] &&
+	return a->ends[cas] == SCHEDULE_OPEN &&
 	    !schedule_dropped_builds(a, cas)[turn->build] &&
 	    (turn->index > a->last || !a->done[done_index(a, turn, cas)]);
 }

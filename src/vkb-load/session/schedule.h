@@ -40,6 +40,13 @@ enum order_how {
 /* Parses the name of an order, as --order takes it; NULL is slices. */
 enum order_how schedule_parse_order(const char *s);
 
+/* With a budget: why a case is not run again. */
+enum schedule_end {
+	SCHEDULE_OPEN, /* it is */
+	SCHEDULE_DECIDED,
+	SCHEDULE_GIVEN_UP /* its budget could not decide it */
+};
+
 enum { SCHEDULE_MOST = 1000000 }; /* runs of a case and build */
 
 struct schedule {
@@ -60,10 +67,10 @@ struct schedule {
 	struct turn *turns;
 	size_t nturns;
 	struct deciding *deciding;
-	bool *is_decided; /* of each case: it is not run again */
-	bool *dropped;    /* per case and build: not to be run */
-	bool *too_large;  /* of each case: its builds are not run together */
-	bool *done;       /* per case, build and index up to 'last' */
+	enum schedule_end *ends; /* of each case */
+	bool *dropped;           /* per case and build: not to be run */
+	bool *too_large; /* of each case: its builds are not run together */
+	bool *done;      /* per case, build and index up to 'last' */
 	size_t last;
 	size_t finished;
 	unsigned parts;  /* of the load that several programs share, or 0 */
