@@ -29,13 +29,15 @@ test_same 4 "$(runs a.jsonl | wc -l | tr -d ' ')" 'each command is counted on tw
 test_same 2 "$(counts a.jsonl | sort -u | wc -l | tr -d ' ')" \
   'the counts of two servers are equal'
 test_same true "$(runs a.jsonl | jq -s 'all(.[]; .status == "ok" and .counted and
-  (.metrics | keys - ["bytes_per_key"]) ==
-    ["allocations_per_req", "bytes_per_client", "instructions_per_req", "syscalls_per_req",
+  (.metrics | keys - ["bytes_per_key", "bytes_per_client"]) ==
+    ["allocations_per_req", "instructions_per_req", "syscalls_per_req",
      "unfreed_allocations_per_req"] and
   .metrics.instructions_per_req > 1000 and .metrics.allocations_per_req > 1)')" \
   'a counted run has counts and no times'
 test_same true "$(runs a.jsonl | jq -s 'all(.[].metrics; .syscalls_per_req | . >= .06 and . < .0602)')" \
   'fifty requests need three system calls; those of the preloaded library are not counted'
+test_same 'SET SET' "$(runs a.jsonl | jq -r 'select(.metrics.bytes_per_client > 1000).config.command' |
+  xargs)" 'what a client takes is counted with the first case of a server'
 sizes() { runs "$1" | jq -c 'select(.config.command != "ZADD") |
   [.config.command, .metrics.bytes_per_key]' | sort -u; }
 test_same 1 "$(sizes a.jsonl | grep -c '[1-9]')" 'the keys of both servers have the same size'
@@ -163,6 +165,8 @@ for rounds in 100 101; do
   test_that "a module with a loop of $rounds rounds is counted" \
     vkb-load -q --count-only --module "./m$rounds.so" -o "m$rounds.jsonl" module.json
 done
+test_match '^vkb-load: the I/O threads of 1 case [(].*add.*[)] are idle while they are counted' .err \
+  'a message says that I/O threads are not counted'
 test_same 1 "$(runs m100.jsonl | jq .metrics.instructions_per_req | sort -u | wc -l | tr -d ' ')" \
   'two servers with I/O threads, which one connection leaves idle, have one count'
 # per FUNCTION: prints the calls, and how many instructions the second module adds
@@ -175,6 +179,38 @@ test_same "$(per counted_add | jq '.[1]')" "$(jq -s '
   map(select(.type == "run").metrics.instructions_per_req) | (.[2] - .[0]) * 1e4 | round / 1e4
   ' m100.jsonl m101.jsonl)" 'the difference of the counts is that of this function'
 test_same '[1,0]' "$(per counted_command)" 'the function that calls it has no more instructions'
+
+# pair OTHER: two builds, with the module of 100 rounds and with another one
+pair() {
+  for name in "same m100.so" "other $1"; do
+    printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s","module":"%s"}\n' \
+      "${name% *}" "$(command -v valkey-server)" "$PWD/${name#* }"
+  done
+}
+numbers() { runs "$1" | jq -r '"\(.subject.label)\(.run.index)"' | xargs; }
+jq "map(del(.[\"io-threads\"]))" module.json >alone.json
+cp m100.so m102.so
+pair m102.so >twins
+test_that 'two builds that execute the same are counted' \
+  vkb-load -v --count-only --builds twins --resume twins.jsonl alone.json
+test_match '^vkb-load: the instructions of 1 case are counted first, on 2 to 4 servers' .err \
+  'a message says how many servers that takes'
+test_same 'same1 other1' "$(numbers twins.jsonl)" 'where they agree, one server of each is enough'
+test_same 2 "$(grep -c 'vkb-load: measures .*: /' .err)" 'the server of each is named once'
+cp twins.jsonl whole
+test_that 'they are counted again' vkb-load --count-only --builds twins --resume twins.jsonl alone.json
+test_that 'that adds nothing' cmp whole twins.jsonl
+test_empty_file .err 'and no message is printed'
+test_that 'two counts are compared' vkb-compare -v --baseline same twins.jsonl
+test_match '^=  .* bytes_per_client .*equivalent .*exact' .out \
+  'counts that agree on one server of each side are exact'
+pair m101.so >differ
+vkb-load -q --count-only --builds differ -o differ.jsonl alone.json
+test_same 'same1 other1 same2 other2' "$(numbers differ.jsonl)" \
+  'where they do not agree, each is counted on two servers'
+runs differ.jsonl | head -n 2 >half.jsonl
+vkb-load -q --count-only --builds differ --resume half.jsonl alone.json
+test_same 'same1 other1 same2 other2' "$(numbers half.jsonl)" 'also if the first of them are resumed'
 
 # Each request executes four instructions a round and more.
 cc -g -O1 -fPIC -shared -DROUNDS=300000 -DLEAKS -o slow.so counted.c
@@ -388,6 +424,8 @@ printf '[{"test_groups":[{"group":1,"scenarios":[
   {"id":"r","type":"read","command":"GET k:__rand_int__","requests":10}]}],
   "keyspacelen":[10],"cluster_mode":false,"tls_mode":false}]' >scene.json
 refuse 'a cluster' 'cannot be counted: it has a cluster, whose nodes exchange messages at times that differ' cluster.json
+sed 's/"cluster_nodes":3/"cluster_nodes":1/' cluster.json >node.json
+refuse 'a cluster of one node' 'cannot be counted: it has a cluster, whose node takes no command before its clock advances' node.json
 refuse 'TLS' 'cannot be counted: it has TLS, whose library executes other instructions on each CPU' tls.json
 refuse 'a case after others' 'cannot be counted: it follows other cases on one server' scene.json
 jq '.[0] + {count: true}' tls.json | jq -s . >asks.json
@@ -427,6 +465,23 @@ test_same "'count' needs the server program itself, '$PWD/script' is a script: n
 served '"config":{"maxmemory":"nonsense"}' >said
 test_match '^node 1 [(]port [0-9]*[)] exited with 1; from the end of its log' said \
   'the error of a counted server that exits has the end of its log'
+# Another server gets the port while ours, which valgrind makes slow, starts. Ours has another
+# process id than it knows of, so only its control socket tells them apart.
+port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport')
+starts() { pgrep -f "callgrind-out-file=$TMPDIR/" >.pid; }
+served "\"port\":$port" >said &
+job=$!
+wait_until 60 starts
+valkey-server --port "$port" --bind 127.0.0.1 --save '' >other.log &
+other=$!
+end_late() { kill "$other" && wait "$other"; }
+test_cleanup() { end_late; }
+wait "$job"
+test_match "^node 1 [(]port ${port}[)] exited with 1; from the end of its log" said \
+  'a server that answers in place of a counted one is not taken for it'
+test_same PONG "$(valkey-cli -p "$port" ping)" 'and is left alone'
+end_late
+test_cleanup() { :; }
 
 # --- a record that cannot be written
 

@@ -36,12 +36,12 @@ counted() { jq -r 'select(.counted) | .subject.label' "$1" | sort | uniq -c | xa
 
 test_that 'vkb-ab counts by default' vkb-ab --results r -C repo base=base-tag new=main-tag -- \
   --runs 2 cfg.json -- -v -m instructions_per_req,rps --on-insufficient ok
-test_match '^vkb-load: the instructions of 1 case are counted first, on 4 servers( one after the other|, [2-4] at a time): about [0-9.]+s of CPU time, more if the commands are slow$' \
+test_match '^vkb-load: the instructions of 1 case are counted first, on 2 to 4 servers( one after the other|, [2-4] at a time)$' \
   .err 'a message has the cost'
 test_match '^=  SET .* no change$' .err 'what was counted is compared at once'
 test_absent "on both sides has 'rps'" .err 'the options of vkb-compare for times are not used there'
 test_same 1 "$(grep -v '^vkb-build: building' .err | grep -n 'are counted first' | cut -d: -f1)" 'the cost is printed before anything is measured'
-test_same '2 base 2 new' "$(counted r/runs.jsonl)" 'each build is counted twice'
+test_same '1 base 1 new' "$(counted r/runs.jsonl)" 'each build is counted once, where both agree'
 test_match '^=  SET .*instructions_per_req .*equivalent .*exact' .out 'the counts are compared'
 test_that 'vkb-ab --no-count is accepted' vkb-ab --results n --no-count -C repo base=base-tag \
   new=main-tag -- --runs 4 cfg.json -- -m rps --margin 90%
@@ -58,8 +58,8 @@ jq '.[0].test_groups[0].scenarios[0].writes |= map(select(.id == "get" or .id ==
   "$top/configs/commands.json" >all/share/vkb/configs/commands.json
 all() { all/bin/vkb-ab --results e --commands "$@" -C repo base=base-tag new=main-tag; }
 test_that 'vkb-ab --commands all is accepted' all all
-test_same '2 base 2 new' "$(counted e/runs.jsonl)" 'vkb-ab --commands all counts the commands that the server has'
-test_same 4 "$(grep -c '"type":"run"' e/runs.jsonl)" 'vkb-ab --commands all measures no time'
+test_same '1 base 1 new' "$(counted e/runs.jsonl)" 'vkb-ab --commands all counts the commands that the server has'
+test_same 2 "$(grep -c '"type":"run"' e/runs.jsonl)" 'vkb-ab --commands all measures no time'
 test_match '^=  every_1_write_get .* no change$' .out 'vkb-ab --commands all compares the counts'
 test_absent EVAL .out 'what all cases share has no long texts'
 test_status 2 'commands of another name are an error' all some
@@ -69,7 +69,7 @@ test_status 2 '--commands all with --no-count is an error' all all --no-count
 
 test_that 'vkb-pr counts by default' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \
   cfg.json -- -m instructions_per_req
-test_same '2 base 2 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both commits'
+test_same '1 base 1 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both commits'
 test_match 'instructions_per_req .*equivalent; .*exact' p/report.md 'the comment has the count'
 mkdir -p w/ab
 jq -c 'if .counted and .subject.label == "head" then
@@ -115,9 +115,9 @@ test_same "$first" "$(identify k/base.jsonl | grep -xF -- "$first")" 'vkb-quicks
 test_same 1 "$(jq -c 'select(.type == "run" and (.counted | not))' k/base.jsonl | wc -l | tr -d ' ')" \
   'vkb-quickstart does not measure again'
 set -- vkb-pr --results kp -C repo base-tag main-tag -- --runs 2 cfg.json -- -v -m instructions_per_req
-killed kp/ab/part.jsonl 2 "$@"
-test_that 'vkb-pr, killed after two counts, is resumed' "$@"
-test_same 'base1 base2 head1 head2' "$(numbers kp/runs.jsonl)" 'vkb-pr makes each count once'
+killed kp/ab/part.jsonl 1 "$@"
+test_that 'vkb-pr, killed after a count, is resumed' "$@"
+test_same 'base1 head1' "$(numbers kp/runs.jsonl)" 'vkb-pr makes each count once'
 test_same "$first" "$(identify kp/runs.jsonl | grep -xF -- "$first")" 'vkb-pr keeps the first count'
 
 # --- a case that cannot be counted is measured

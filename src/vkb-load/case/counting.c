@@ -82,6 +82,10 @@ counting_refuse(const struct bench_case *c)
 	    {l->work.conns.reconnect || l->work.conns.storm_s > 0 ||
 		    l->idle_clients || l->work.conns.tracking,
 		"it has reconnects, idle connections or tracking"},
+	    {l->cluster && json_get_num(c->server, "primaries", 0) == 1 &&
+		    !json_get(c->server, "replicas"),
+		"it has a cluster, whose node takes no command before its "
+		"clock advances, which stands still"},
 	    {l->cluster,
 		"it has a cluster, whose nodes exchange messages at times "
 		"that differ"},

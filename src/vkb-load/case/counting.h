@@ -16,7 +16,7 @@ struct engine_work;
 struct json;
 struct roles;
 
-#define COUNTING_RUNS 2 /* of each case and build; they must agree */
+#define COUNTING_RUNS 2 /* of each case and build, at most */
 #define COUNTING_SEED 1 /* of a server, if the case has no seed */
 
 /* Returns why no server can be counted on this machine, or NULL; caller
@@ -26,8 +26,8 @@ char *counting_find_obstacle(void);
 /* Returns why a case cannot be counted, or NULL; caller frees. */
 char *counting_refuse(const struct bench_case *);
 
-/* Returns the seconds of CPU time that one count of a case with these roles
- * takes, about, as measured with 10,000 and 1,000,000 keys. */
+/* Returns what one count of a case with these roles takes, about, in a unit
+ * that depends on the machine, as measured with 10,000 and 1,000,000 keys. */
 double counting_cost(const struct roles *);
 
 /* Returns what writes the keys that measured requests of the case find, before

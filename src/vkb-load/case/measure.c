@@ -410,17 +410,6 @@ measure_clients(const struct target *t, struct json *metrics)
 	return rc;
 }
 
-/*
- * Adds bytes_per_key, if there are 1,000 keys, and bytes_per_client to the
- * metrics. Deletes all keys. A figure that the server refuses is reported and
- * absent. Returns 0, or -1 after reporting that the server does not answer.
- */
-static int
-footprint_measure(const struct target *t, struct json *metrics)
-{
-	return measure_keys(t, metrics) < 0 ? -1 : measure_clients(t, metrics);
-}
-
 /* What the records of a run say of its machine, its CPUs and its server. */
 
 /*
@@ -1028,20 +1017,28 @@ measure_give_up(struct measure *m)
 	return end_parts(m, -1);
 }
 
-/* Adds what keys and clients take to the metrics of a count; deletes the keys.
+/*
+ * Adds bytes_per_key, if there are 1,000 keys, to the metrics of each part that
+ * was counted, and where the case has to count it bytes_per_client to the first
+ * of them. Deletes all keys. A figure that the server refuses is reported and
+ * absent. Returns 0, or -1 after reporting that the server does not answer.
  */
 static int
 add_footprint(struct measure *m, const struct target *t)
 {
-	struct json *memory = json_object();
-	int rc = footprint_measure(t, memory);
+	struct json *keys = json_object(), *metrics, *first = NULL;
+	int rc = measure_keys(t, keys);
 
-	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
-		for (const struct json *j = json_first(memory);
-		     j && json_get(m->recs[i], "metrics"); j = json_next(j))
-			json_set(json_get(m->recs[i], "metrics"), json_key(j),
-			    json_dup(j));
-	json_free(memory);
+	for (size_t i = 0; i < m->roles.n && rc == 0; i++) {
+		metrics = json_get(m->recs[i], "metrics");
+		first = first ? first : metrics;
+		for (const struct json *j = json_first(keys); j && metrics;
+		     j = json_next(j))
+			json_set(metrics, json_key(j), json_dup(j));
+	}
+	json_free(keys);
+	if (rc == 0 && first && m->cas->counts_clients)
+		rc = measure_clients(t, first);
 	return rc == 0 || m->context->halt ? rc : measure_fail(m, NULL);
 }
 

@@ -80,6 +80,7 @@ struct bench_case {
 	bool count;                /* its instructions must be counted, too */
 	bool counted;              /* they are counted */
 	bool demanded;             /* the session fails if that fails */
+	bool counts_clients;       /* what a client takes is counted, too */
 	double timeout_s;          /* 0: not given */
 	const char *trace; /* path of the trace that is replayed, or NULL */
 };

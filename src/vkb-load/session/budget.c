@@ -11,7 +11,7 @@
 #include <math.h>
 
 #define TOLD 5     /* undecided cases that are named */
-#define MOST_S 1e8 /* years of runs are no advice */
+#define MOST_S 1e8 /* no one waits for years of runs */
 
 void
 budget_open(struct budget *b, struct schedule *a, double each_s)

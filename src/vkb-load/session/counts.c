@@ -1,6 +1,8 @@
 #include "counts.h"
 #include "caserunner.h"
 #include "cgroup.h"
+#include "clock.h"
+#include "counted.h"
 #include "err.h"
 #include "json.h"
 #include "jsonl.h"
@@ -39,6 +41,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define SHORT_S 10 /* what takes no longer is not told */
+
 /* Does the session fail if the case, which is counted, cannot be? */
 static bool
 is_demanded(const struct counts_opts *o, const struct bench_case *c)
@@ -53,6 +57,42 @@ counts_any(const struct schedule *a)
 		if (a->cases[i].counted)
 			return true;
 	return false;
+}
+
+/* What a client takes depends on the configuration of the server alone, so one
+ * case of each counts it. */
+static void
+choose_clients(struct schedule *a, size_t cas)
+{
+	struct bench_case *c = &a->cases[cas];
+
+	c->counts_clients = c->counted;
+	for (size_t i = 0; i < cas; i++)
+		if (a->cases[i].counted &&
+		    json_equal(a->cases[i].server, c->server))
+			c->counts_clients = false;
+}
+
+/* One connection wakes up no I/O thread. */
+static void
+tell_threads(const struct schedule *a)
+{
+	const struct bench_case *c;
+	const char *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->ncases; i++) {
+		c = &a->cases[i];
+		if (!c->counted || json_get_num(c->config, "io_threads", 1) < 2)
+			continue;
+		n++;
+		first = first ? first : c->id;
+	}
+	if (n)
+		err_say("the I/O threads of %zu case%s (%s) are idle while "
+			"they are counted: what the threads execute is not in "
+			"the counts, only in the times",
+		    n, num_plural((double)n), first);
 }
 
 /* Chooses the cases. 0, or -1 after reporting each that must be counted and
@@ -72,6 +112,7 @@ choose_cases(const struct counts_opts *o, struct schedule *a)
 		why = counting_refuse(c);
 		c->counted = !why;
 		c->demanded = is_demanded(o, c);
+		choose_clients(a, i);
 		if (why && ((o->only && !o->possible) || c->count))
 			rc = err_fail("%s: its instructions cannot be "
 				      "counted: %s",
@@ -142,6 +183,8 @@ counts_choose(const struct counts_opts *o, struct schedule *a, bool running)
 		rc = err_fail("%s", why);
 	else if (why)
 		err_say("nothing is counted: %s", why);
+	else
+		tell_threads(a);
 	free(why);
 	return rc;
 }
@@ -150,10 +193,19 @@ counts_choose(const struct counts_opts *o, struct schedule *a, bool running)
 struct count {
 	size_t cas;
 	struct turn turn;
-	pid_t pid;   /* of the process that makes it; 0: there is none */
-	int records; /* its records and its messages: files in memory */
+	bool skipped; /* it is not needed */
+	pid_t pid;    /* of the process that makes it; 0: there is none */
+	int records;  /* its records and its messages: files in memory */
 	int messages;
 	int its_turn; /* an eventfd: the counts before it are written */
+};
+
+/* A case on a build. */
+struct pair {
+	struct json *first;  /* metrics of its parts on the first server, null
+			      * for those without; NULL: not known */
+	bool is_hopeless;    /* it counted nothing there */
+	struct str messages; /* of that server */
 };
 
 struct counts {
@@ -161,12 +213,9 @@ struct counts {
 	struct count *v;
 	size_t n, begun, taken;
 	double *shares; /* of each that are done; shared with its process */
-	bool verbose;
-	bool *is_named;   /* of each build: its server was named */
-	double *before;   /* instructions of each part of the case on the first
-			   * server of the build; NAN: not known */
-	bool is_hopeless; /* the case counted nothing on this build */
-	struct str messages; /* of the count before */
+	bool verbose, quiet;
+	struct pair *pairs; /* by case and build */
+	int64_t started;    /* ns of clock_ns */
 };
 
 /* Has the file a count of this part? */
@@ -192,20 +241,78 @@ is_finished(const struct schedule *a, size_t cas, const struct turn *turn)
 	return found == r->nown || (found && !a->cases[cas].demanded);
 }
 
-/* Returns the *n counts to be made, case by case; caller frees. */
+/* Returns the metrics that the file has of the parts of a case on the first
+ * server of a build, or NULL; caller frees. */
+static struct json *
+recall_first(const struct schedule *a, size_t cas, size_t build)
+{
+	const struct roles *r = &a->roles[cas];
+	struct turn t = {.build = build, .index = 1};
+	struct json *all;
+	const struct finished *f;
+
+	if (!a->cases[cas].counted || !is_finished(a, cas, &t))
+		return NULL;
+	all = json_array();
+	for (size_t i = 0; i < r->nown; i++) {
+		f = results_find(a->results,
+		    json_get(a->builds->v[build], "subject"), r->v[i].config, 1,
+		    true);
+		json_push(all, f ? json_dup(f->metrics) : json_null());
+	}
+	return all;
+}
+
+/* Did the first servers of two builds or more count the same? Then one of them
+ * is the second server of the other. */
+static bool
+do_builds_agree(const struct schedule *a, const struct pair *pairs, size_t cas)
+{
+	const struct pair *v = &pairs[cas * a->builds->n];
+	bool agree = a->builds->n > 1;
+
+	for (size_t b = 0; b < a->builds->n && agree; b++)
+		agree = v[b].first && json_equal(v[b].first, v->first);
+	return agree;
+}
+
+static struct pair *
+recall_pairs(const struct schedule *a)
+{
+	size_t builds = a->builds->n;
+	struct pair *v = mem_array(a->ncases * builds + 1, sizeof *v);
+
+	for (size_t i = 0; i < a->ncases * builds; i++)
+		v[i].first = recall_first(a, i / builds, i % builds);
+	return v;
+}
+
+static void
+free_pairs(const struct schedule *a, struct pair *v)
+{
+	for (size_t i = 0; i < a->ncases * a->builds->n; i++) {
+		json_free(v[i].first);
+		str_free(&v[i].messages);
+	}
+	free(v);
+}
+
+/* Returns the *n counts to be made, caller frees: each case on a first server
+ * of each build, and then on a second one. */
 static struct count *
-list_counts(const struct schedule *a, size_t *n)
+list_counts(const struct schedule *a, const struct pair *pairs, size_t *n)
 {
 	struct count *v =
 	    mem_array(a->ncases * a->builds->n * COUNTING_RUNS + 1, sizeof *v);
 	struct turn t = {0};
 
 	*n = 0;
-	for (size_t i = 0; i < a->ncases; i++)
-		for (t.build = 0; t.build < a->builds->n; t.build++)
-			for (t.index = 1; t.index <= COUNTING_RUNS; t.index++)
+	for (t.index = 1; t.index <= COUNTING_RUNS; t.index++)
+		for (size_t i = 0; i < a->ncases; i++)
+			for (t.build = 0; t.build < a->builds->n; t.build++)
 				if (a->cases[i].counted &&
-				    !is_finished(a, i, &t))
+				    !is_finished(a, i, &t) &&
+				    !do_builds_agree(a, pairs, i))
 					v[(*n)++] =
 					    (struct count){.cas = i, .turn = t};
 	return v;
@@ -249,25 +356,30 @@ choose_number(const struct schedule *a, const struct serve *serve, size_t n)
 void
 counts_announce(const struct schedule *a, const struct serve *serve)
 {
-	size_t n, cases = 0, at_once;
-	struct count *v = list_counts(a, &n);
-	char how[64] = " one after the other", buf[NUM_BUF];
-	double cost_s = 0;
+	struct pair *pairs = recall_pairs(a);
+	size_t n, least = 0, cases = 0, at_once;
+	struct count *v = list_counts(a, pairs, &n);
+	bool *seen = mem_array(a->ncases + 1, sizeof *seen);
+	char how[64] = " one after the other", to[32] = "";
 
 	for (size_t i = 0; i < n; i++) {
-		cost_s += counting_cost(&a->roles[v[i].cas]);
-		cases += !i || v[i].cas != v[i - 1].cas;
+		cases += !seen[v[i].cas];
+		seen[v[i].cas] = true;
+		least += v[i].turn.index == 1 || a->builds->n < 2;
 	}
+	free(seen);
 	free(v);
+	free_pairs(a, pairs);
 	at_once = choose_number(a, serve, n);
 	if (at_once > 1)
 		snprintf(how, sizeof how, ", %zu at a time", at_once);
+	if (least && least < n)
+		snprintf(to, sizeof to, "%zu to ", least);
 	if (n)
 		err_say("the instructions of %zu case%s are counted first, on "
-			"%zu server%s%s: about %s of CPU time, more if the "
-			"commands are slow",
-		    cases, num_plural((double)cases), n, num_plural((double)n),
-		    how, num_seconds(buf, cost_s));
+			"%s%zu server%s%s",
+		    cases, num_plural((double)cases), to, n,
+		    num_plural((double)n), how);
 }
 
 /* --- the process that makes a count ------------------------------------- */
@@ -403,8 +515,6 @@ make_count(const struct counts *s, const struct count *c, pid_t session)
 		_exit(2);
 	close_files(c);
 	err_before(NULL);
-	if (s->is_named[c->turn.build])
-		x->started = NULL;
 	x->hdr = NULL;
 	x->live = NULL;
 	x->show = share_progress;
@@ -414,13 +524,37 @@ make_count(const struct counts *s, const struct count *c, pid_t session)
 
 /* --- the session -------------------------------------------------------- */
 
+static struct pair *
+find_pair(const struct counts *s, const struct count *c)
+{
+	return &s->pairs[c->cas * s->runner->schedule->builds->n +
+	    c->turn.build];
+}
+
+/* A second server waits for the first ones of its case, which may agree. */
+static bool
+may_begin(const struct counts *s, const struct count *c)
+{
+	bool waits = c->turn.index > 1 && s->runner->schedule->builds->n > 1;
+
+	for (size_t i = s->taken; i < s->begun && waits; i++)
+		if (s->v[i].cas == c->cas && s->v[i].turn.index == 1)
+			return false;
+	return true;
+}
+
 static int
 begin_count(struct counts *s, struct count *c)
 {
 	const struct schedule *a = s->runner->schedule;
 	pid_t session = getpid();
-	char *who = schedule_format_build(a, &c->turn);
+	char *who;
 
+	c->skipped = find_pair(s, c)->is_hopeless ||
+	    do_builds_agree(a, s->pairs, c->cas);
+	if (c->skipped)
+		return 0;
+	who = schedule_format_build(a, &c->turn);
 	if (s->verbose)
 		err_say("%s%s count %zu of %d", a->cases[c->cas].id, who,
 		    c->turn.index, COUNTING_RUNS);
@@ -434,7 +568,6 @@ begin_count(struct counts *s, struct count *c)
 		return err_fail_sys("cannot start a process that counts");
 	if (c->pid == 0)
 		make_count(s, c, session);
-	s->is_named[c->turn.build] = true;
 	s->runner->context.order += a->roles[c->cas].n;
 	s->runner->context.servers++;
 	return 0;
@@ -456,6 +589,8 @@ end_process(struct count *c)
 static void
 end_count(struct count *c)
 {
+	if (c->skipped)
+		return;
 	if (c->pid > 0) {
 		kill(c->pid, SIGTERM);
 		end_process(c);
@@ -517,12 +652,12 @@ read_memory(struct str *s, int fd)
 	return 0;
 }
 
-/* Prints what the process has said, but no line that the one before said.
+/* Prints what the process has said, but no line that the first server said.
  * Returns 0, or -1 after reporting an error. */
 static int
 print_messages(struct counts *s, const struct count *c)
 {
-	struct str now = {0}, news = {0};
+	struct str now = {0}, news = {0}, *before = &find_pair(s, c)->messages;
 	const char *line, *end;
 	size_t n;
 	int rc = read_memory(&now, c->messages);
@@ -531,32 +666,31 @@ print_messages(struct counts *s, const struct count *c)
 		n = (size_t)(now.s + now.len - line);
 		end = memchr(line, '\n', n);
 		n = end ? (size_t)(end - line) + 1 : n;
-		if (!s->messages.len ||
-		    !memmem(s->messages.s, s->messages.len, line, n))
+		if (!before->len || !memmem(before->s, before->len, line, n))
 			str_addn(&news, line, n);
 	}
 	statusline_clear();
 	if (news.len && sink_write(STDERR_FILENO, news.s, news.len) < 0)
 		err_note("cannot write to stderr");
 	str_free(&news);
-	str_free(&s->messages);
-	s->messages = now;
+	str_free(before);
+	*before = now;
 	return rc;
 }
 
-/* Prints a message if this server needed another number than the one before. */
+/* Prints a message if this server needed another number than the first one. */
 static void
-compare_servers(const struct role *r, double *before, const struct json *rec)
+compare_servers(
+    const struct role *r, const struct json *first, const struct json *second)
 {
-	double now =
-	    json_num(json_path(rec, "metrics.instructions_per_req"), NAN);
+	double before = json_get_num(first, COUNTED_METRIC, NAN);
+	double now = json_get_num(second, COUNTED_METRIC, NAN);
 
-	if (!isnan(*before) && !isnan(now) && now != *before)
+	if (!isnan(before) && !isnan(now) && now != before)
 		err_say("%s: its instructions are not exact: %.4f and "
 			"%.4f per request on two fresh servers; "
 			"vkb-counting(7) says what can be done",
-		    r->name, *before, now);
-	*before = now;
+		    r->name, before, now);
 }
 
 /* Writes the records of a count that the file lacks; those of a part that
@@ -591,34 +725,32 @@ write_records(struct counts *s, const struct count *c, const struct json *all)
 	return failed;
 }
 
-/* Compares the parts with those of the server before. Returns whether any was
- * counted on one of them. */
+/* Compares the parts with those of the first server, or keeps them if it is
+ * that. Returns whether any was counted. */
 static bool
 compare_parts(struct counts *s, const struct count *c, const struct json *all)
 {
 	const struct roles *r = &s->runner->schedule->roles[c->cas];
-	const struct json *j = json_first(json_get(all, "runs"));
+	const struct json *j = json_first(json_get(all, "runs")), *metrics;
+	struct pair *pair = find_pair(s, c);
+	struct json *now = json_array();
 	bool any = false;
 
 	for (size_t i = 0; i < r->nown && j; i++, j = json_next(j)) {
-		compare_servers(&r->v[i], &s->before[i], j);
-		any |= !isnan(s->before[i]);
+		metrics = json_get(j, "metrics");
+		any |= metrics != NULL;
+		compare_servers(&r->v[i],
+		    c->turn.index > 1 ? json_at(pair->first, i) : NULL,
+		    metrics);
+		json_push(now, metrics ? json_dup(metrics) : json_null());
+	}
+	if (c->turn.index > 1)
+		json_free(now);
+	else {
+		json_free(pair->first);
+		pair->first = now;
 	}
 	return any;
-}
-
-/* Forgets the server before, which was of another case or build. */
-static void
-begin_pair(struct counts *s, const struct count *c)
-{
-	size_t n = s->runner->schedule->roles[c->cas].nown;
-
-	free(s->before);
-	s->before = mem_array(n, sizeof *s->before);
-	for (size_t i = 0; i < n; i++)
-		s->before[i] = NAN;
-	s->is_hopeless = false;
-	str_clear(&s->messages);
 }
 
 /* Waits for a count and writes what it has. Returns 0; 1 if the case or a part
@@ -633,7 +765,7 @@ take_count(struct counts *s, struct count *c)
 	int status, rc;
 	char how[80];
 
-	if (s->is_hopeless)
+	if (c->skipped || find_pair(s, c)->is_hopeless)
 		return 0;
 	if (watch_count(s, c) < 0 || *s->runner->context.stop)
 		return -1;
@@ -652,15 +784,40 @@ take_count(struct counts *s, struct count *c)
 		return err_fail("the records of a count: %s", why);
 	rc = write_records(s, c, all);
 	if (!compare_parts(s, c, all) && rc > 0)
-		s->is_hopeless = !demanded;
+		find_pair(s, c)->is_hopeless = !demanded;
 	json_free(all);
 	return rc;
 }
 
-static bool
-is_same_pair(const struct count *a, const struct count *b)
+/* Says how long the counts take, by those that are made. */
+static void
+tell_time(const struct counts *s)
 {
-	return a->cas == b->cas && a->turn.build == b->turn.build;
+	const struct roles *roles = s->runner->schedule->roles;
+	double spent = (double)(clock_ns() - s->started) / 1e9;
+	double made = 0, first = 0, all = 0, cost;
+	char buf[2][NUM_BUF];
+
+	for (size_t i = 0; i < s->n; i++) {
+		cost = counting_cost(&roles[s->v[i].cas]);
+		made += i < s->taken ? cost : 0;
+		first += s->v[i].turn.index == 1 ? cost : 0;
+		all += cost;
+	}
+	all *= spent / made;
+	first *= spent / made;
+	if (s->runner->schedule->builds->n < 2 || !(first > spent))
+		first = all;
+	if (all - spent < SHORT_S)
+		return;
+	num_seconds(buf[0], first);
+	num_seconds(buf[1], all);
+	if (first < all)
+		err_say("counting takes about %s, and %s if the builds differ "
+			"in every case",
+		    buf[0], buf[1]);
+	else
+		err_say("counting takes about %s", buf[0]);
 }
 
 /* Begins and takes counts in their order. Returns 0 or -1. */
@@ -672,10 +829,10 @@ make_counts(struct counts *s, size_t at_once, size_t *failed)
 
 	for (; s->taken < s->n && rc >= 0; s->taken++) {
 		c = &s->v[s->taken];
-		if (!s->taken || !is_same_pair(c, c - 1))
-			begin_pair(s, c);
-		while (
-		    s->begun < s->n && s->begun < s->taken + at_once && rc >= 0)
+		if (s->taken == at_once && !s->quiet)
+			tell_time(s);
+		while (s->begun < s->n && s->begun < s->taken + at_once &&
+		    rc >= 0 && may_begin(s, &s->v[s->begun]))
 			rc = begin_count(s, &s->v[s->begun++]);
 		if (rc >= 0)
 			rc = take_count(s, c);
@@ -692,14 +849,17 @@ make_counts(struct counts *s, size_t at_once, size_t *failed)
 }
 
 int
-counts_run(struct case_runner *r, bool verbose, size_t *failed)
+counts_run(struct case_runner *r, bool verbose, bool quiet, size_t *failed)
 {
 	const struct schedule *a = r->schedule;
-	struct counts s = {.runner = r, .verbose = verbose};
+	struct counts s = {.runner = r,
+	    .verbose = verbose,
+	    .quiet = quiet,
+	    .pairs = recall_pairs(a),
+	    .started = clock_ns()};
 	int rc = 0;
 
-	s.v = list_counts(a, &s.n);
-	s.is_named = mem_array(a->builds->n, sizeof *s.is_named);
+	s.v = list_counts(a, s.pairs, &s.n);
 	s.shares = mmap(NULL, (s.n + 1) * sizeof *s.shares,
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s.shares == MAP_FAILED)
@@ -709,9 +869,7 @@ counts_run(struct case_runner *r, bool verbose, size_t *failed)
 		    &s, choose_number(a, r->context.serve, s.n), failed);
 	if (s.shares != MAP_FAILED)
 		munmap(s.shares, (s.n + 1) * sizeof *s.shares);
-	free(s.is_named);
-	free(s.before);
-	str_free(&s.messages);
+	free_pairs(a, s.pairs);
 	free(s.v);
 	return rc;
 }

@@ -1,7 +1,8 @@
 /*
- * Counted runs: each case on each build, twice, each time on a fresh server
- * under callgrind, as many at once as there are CPUs. They come before the
- * measured runs, each in a process of its own.
+ * Counted runs: each case on each build, each time on a fresh server under
+ * callgrind, as many at once as there are CPUs. They come before the measured
+ * runs, each in a process of its own. Two servers must agree: where those of
+ * all builds do, each build has one, else each has two.
  */
 #ifndef COUNTS_H
 #define COUNTS_H
@@ -32,14 +33,15 @@ int counts_choose(const struct counts_opts *, struct schedule *, bool running);
 /* Is any case counted? */
 bool counts_any(const struct schedule *);
 
-/* Says how many counts are to be made, and what they cost; nothing if none. */
+/* Says how many counts are to be made; nothing if none. */
 void counts_announce(const struct schedule *, const struct serve *);
 
 /*
- * Makes the counted runs that are not finished, and says where two servers
- * disagree. Adds those that failed to *failed. Returns 0, or -1 if a record
- * could not be written or the session was stopped.
+ * Makes the counted runs that are not finished, and says how long that takes,
+ * unless it is quiet or short, and where two servers disagree. Adds those that
+ * failed to *failed. Returns 0, or -1 if a record could not be written or the
+ * session was stopped.
  */
-int counts_run(struct case_runner *, bool verbose, size_t *failed);
+int counts_run(struct case_runner *, bool verbose, bool quiet, size_t *failed);
 
 #endif

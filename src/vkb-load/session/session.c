@@ -253,7 +253,7 @@ count_cases(struct session *s)
 	if (!counts_any(&s->a))
 		return 0;
 	if (take_lock(s) < 0 ||
-	    counts_run(&s->runner, is_verbose(s), &failed) < 0)
+	    counts_run(&s->runner, is_verbose(s), s->o->quiet, &failed) < 0)
 		return -1;
 	return failed > 0;
 }
@@ -302,7 +302,6 @@ session_run(const struct session_opts *o, const struct plan *plan,
 {
 	struct session s = {.o = o,
 	    .lock = -1,
-	    .named = {.builds = builds},
 	    .count = o->count,
 	    .a = {.runs = o->runs,
 		.has_budget = o->budget_s > 0,
@@ -324,7 +323,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		snprintf(name, sizeof name, "%s", peers_session(o->peers));
 	else if (record_name_session(name) < 0)
 		return -1;
-	s.named.done = mem_array(builds->n + 1, sizeof(bool));
+	if (where_named_open(&s.named, builds) < 0)
+		return -1;
 	rc = schedule_init(a, plan, stop);
 	if (!a->runs)
 		a->runs = advice_choose_runs(a);
@@ -393,7 +393,7 @@ out:
 	schedule_free(a);
 	json_free(machine);
 	json_free(brief);
-	free(s.named.done);
+	where_named_close(&s.named);
 	free(s.name);
 	return k || *stop ? -1 : rc;
 }

@@ -18,11 +18,16 @@ struct plan;
  */
 int where_merge(struct address *, const struct plan *, long long db);
 
-/* The builds of a session, and whether the server of each was named. */
+/* The builds of a session, and whether the server of each was named, also by a
+ * process that was forked, as one that counts. */
 struct where_named {
 	const struct builds *builds;
-	bool *done; /* of each build */
+	bool *done; /* of each build, and of the reference; shared */
 };
+
+/* Returns 0, or -1 after reporting an error. */
+int where_named_open(struct where_named *, const struct builds *);
+void where_named_close(struct where_named *);
 
 /* Prints once for each build, with a struct where_named, which server of it was
  * started. */
