@@ -260,6 +260,7 @@ test_same '1_m_write_w 1_m_read_r 1_m_write_w 1_m_read_r' "$(tests_of true)" \
 test_same 2 "$(runs mixed.jsonl | jq -c 'select(.counted) |
   [.config, .metrics.instructions_per_req]' | sort -u | wc -l | tr -d ' ')" \
   'the counts of each part are equal on two servers'
+runs mixed.jsonl | jq -c 'select(.counted) | "# \(.config.test_id) \(.metrics.instructions_per_req)"' | tr -d '"'
 test_same '1_m_write_w 1 0
 1_m_read_r 0 1' "$(jq -r 'select(.type == "profile") | . as $p | [$p.case] +
   (["setCommand", "getCommand"] | map(. as $f | [$p.functions[] |
