@@ -241,13 +241,14 @@ read_rows(
 	struct dataset_want want = {.path = o->dataset,
 	    .xml_element = o->element,
 	    .maxdocs = o->maxdocs};
+	const struct engine_target single = {0};
 	struct template *t;
 	char *why;
 	int rc;
 
 	if (!w->text)
 		return 0;
-	t = template_new(w->text, w, false, &why);
+	t = template_new(&single, w, &why);
 	if (!t)
 		return err_fail("'%s': %s", w->text, why);
 	want.fields = template_fields(t);

@@ -25,16 +25,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static const struct engine_target single;
+
 /* What a template makes of the rows; 'most' bytes of it beforehand. */
 static void
-requests(const char *text, const struct engine_work *w,
-    const struct rowset *rows, size_t most, bool sequential, struct str *to)
+requests(const struct engine_work *w, const struct rowset *rows, size_t most,
+    bool sequential, struct str *to)
 {
 	struct keys keys = {.space = 12, .count = 12};
 	struct cursor c = {
 	    .chooser = sequential ? &chooser_sequential : &chooser_uniform};
 	char *why = NULL, *buf;
-	struct template *t = template_new(text, w, false, &why);
+	struct template *t = template_new(&single, w, &why);
 	const struct cmdsource *o;
 	size_t room, len;
 	uint32_t n;
@@ -90,13 +92,12 @@ read_rows(const char *const *fields, const uint8_t *data, size_t size)
 }
 
 static void
-compare(const char *text, const struct engine_work *w,
-    const struct rowset *rows, bool sequential)
+compare(const struct engine_work *w, const struct rowset *rows, bool sequential)
 {
 	struct str before = {0}, pieces = {0};
 
-	requests(text, w, rows, PLENTY, sequential, &before);
-	requests(text, w, rows, 0, sequential, &pieces);
+	requests(w, rows, PLENTY, sequential, &before);
+	requests(w, rows, 0, sequential, &pieces);
 	if (before.len != pieces.len ||
 	    memcmp(before.s, pieces.s, pieces.len) != 0)
 		abort();
@@ -118,15 +119,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = strndup((const char *)data, (size_t)(line - data));
 	if (!text)
 		abort();
-	t = template_new(text, &w, false, &why);
+	w.text = text;
+	t = template_new(&single, &w, &why);
 	if (t && *template_fields(t)) {
 		d = read_rows(template_fields(t), line + 1,
 		    size - (size_t)(line - data) - 1);
 		if (d) {
-			compare(text, &w, d, false);
-			compare(text, &w, d, true);
+			compare(&w, d, false);
+			compare(&w, d, true);
 			resp_choose_values(&w, size);
-			compare(text, &w, d, false);
+			compare(&w, d, false);
 		}
 		rowset_free(d);
 	}

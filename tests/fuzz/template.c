@@ -34,7 +34,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *s = malloc(size + 1), *why = NULL;
-	struct engine_work w = {.data_size = 3};
+	struct engine_target single = {0};
+	struct engine_work w = {.data_size = 3, .text = s};
 	struct template *t;
 
 	if (!s)
@@ -42,7 +43,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(s, data, size);
 	s[size] = '\0';
 	for (int i = 0; i < 2; i++) {
-		t = template_new(s, &w, false, &why);
+		t = template_new(&single, &w, &why);
 		if (!t && !why)
 			abort();
 		if (t && !*template_fields(t))

@@ -12,11 +12,10 @@
 #include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/cmdsource.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/engine/compile.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/mix.h"
-#include "vkb-load/engine/prerendered.h"
+#include "vkb-load/engine/pieces.h"
 #include "vkb-load/engine/template.h"
 
 #include <math.h>
@@ -523,7 +522,7 @@ refused(const char *text, bool turn, const char *what)
 	struct engine_target t = {0};
 	struct engine_work w = make_work(text, turn);
 	char *why = NULL;
-	struct template *x = mix_new(&t, &w, &why);
+	struct template *x = template_new(&t, &w, &why);
 
 	tap_ok(!x && why, "%s: %s", what, why ? why : "");
 	template_free(x);

@@ -170,10 +170,12 @@ schedule(void)
 static void
 repeats(void)
 {
-	struct engine_work work = {.rate = 4000, .seed = 1};
+	struct engine_target target = {0};
+	struct engine_work work = {.rate = 4000,
+	    .seed = 1,
+	    .text = "MULTI ; SET {key} a ; GET {key} ; EXEC"};
 	char *why = NULL;
-	struct template *t = template_new(
-	    "MULTI ; SET {key} a ; GET {key} ; EXEC", &work, false, &why);
+	struct template *t = template_new(&target, &work, &why);
 	struct run r = {.together = 4,
 	    .pipeline = 12,
 	    .work = &work,

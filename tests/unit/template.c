@@ -15,12 +15,23 @@
 
 static struct keys keys = {.space = 1000, .count = 1000};
 
+/* The template of a text with values of so many bytes, or NULL and *why. */
+static struct template *
+compile(const char *text, long long size, bool cluster, char **why)
+{
+	const struct engine_target target = {.cluster = cluster};
+	const struct engine_work work = {.text = text, .data_size = size};
+
+	*why = NULL;
+	/* cppcheck-suppress CastIntegerToAddressAtReturn */
+	return template_new(&target, &work, why);
+}
+
 static struct template *
 make(const char *text, long long size)
 {
 	char *why = NULL;
-	struct template *t = template_new(
-	    text, &(struct engine_work){.data_size = size}, false, &why);
+	struct template *t = compile(text, size, false, &why);
 
 	if (!t)
 		printf("# %s\n", why);
@@ -80,8 +91,7 @@ static void
 is_none(const char *text, const char *want)
 {
 	char *why = NULL;
-	struct template *t = template_new(
-	    text, &(struct engine_work){.data_size = 3}, false, &why);
+	struct template *t = compile(text, 3, false, &why);
 
 	tap_ok(!t, "'%s' is not a valid template", text);
 	tap_ok(why && strstr(why, want), "the message has the reason: %s",
@@ -334,8 +344,7 @@ is_text(const char *text, bool cluster, struct cursor c, uint32_t n,
     const char *want, const char *what)
 {
 	char *why = NULL, *got;
-	struct template *t = template_new(
-	    text, &(struct engine_work){.data_size = 4}, cluster, &why);
+	struct template *t = compile(text, 4, cluster, &why);
 	size_t len;
 
 	got = write_all(t, &c, n, 10000, &len);
@@ -383,7 +392,7 @@ is_member(struct cursor c, const char *tag, uint64_t number, const char *what)
 {
 	const struct engine_target target = {.cluster = true};
 	const struct engine_work work = {.command = "SISMEMBER"};
-	struct cmdsource *o = template_open_named(&target, &work);
+	struct cmdsource *o = template_open(&target, &work);
 	char *got = mem_new(o->ops->room(o, 1000) + 1), want[128];
 	size_t len;
 
@@ -448,8 +457,7 @@ static void
 in_slot(unsigned slot, bool twice, unsigned residue)
 {
 	char *why = NULL;
-	struct template *t = template_new("X {tag}__rand_int__",
-	    &(struct engine_work){.data_size = 4}, true, &why);
+	struct template *t = compile("X {tag}__rand_int__", 4, true, &why);
 	const struct cmdsource *o = template_source(t);
 	struct cursor c = make_cursor(0, 0, 0);
 	unsigned seen[2] = {0}, others = 0;
@@ -527,8 +535,7 @@ static void
 commands(void)
 {
 	char *why = NULL;
-	struct template *t = template_new("MGET {tag}__rand_int__ x",
-	    &(struct engine_work){.data_size = 0}, true, &why);
+	struct template *t = compile("MGET {tag}__rand_int__ x", 0, true, &why);
 	const struct cmdsource *c = template_source(t);
 
 	tap_ok(c->tagged && c->keyed && c->counts && c->items == 2 &&
@@ -537,26 +544,22 @@ commands(void)
 	tap_ok(c->len == 45 && c->constant == 36,
 	    "a command is constant after its last number");
 	template_free(t);
-	t = template_new(
-	    "EXISTS {tag}", &(struct engine_work){.data_size = 0}, true, &why);
+	t = compile("EXISTS {tag}", 0, true, &why);
 	c = template_source(t);
 	tap_ok(c->tagged && !c->keyed && c->counts && c->zero_miss,
 	    "a tag alone has no number, and a reply of 0 to EXISTS is a miss");
 	template_free(t);
-	t = template_new("3 GET ab ; SET a b",
-	    &(struct engine_work){.data_size = 0}, false, &why);
+	t = compile("3 GET ab ; SET a b", 0, false, &why);
 	c = template_source(t);
 	/* (3 * 21 + 27) / 4 is 22. */
 	tap_ok(c->len == 23 && c->constant == 23 && !c->counts && !c->tagged,
 	    "of several commands the length is the mean, and misses are not "
 	    "counted");
 	template_free(t);
-	t = template_new(
-	    "10000 PING", &(struct engine_work){.data_size = 0}, false, &why);
+	t = compile("10000 PING", 0, false, &why);
 	tap_ok(t != NULL, "10000 commands in turn are allowed");
 	template_free(t);
-	t = template_new(
-	    "10001 PING", &(struct engine_work){.data_size = 0}, false, &why);
+	t = compile("10001 PING", 0, false, &why);
 	tap_ok(!t, "10001 commands in turn are refused");
 	free(why);
 }

@@ -296,9 +296,9 @@ choose_window(const struct json *server, size_t part, long long probe)
 static long long
 find_transaction(const struct engine_work *w)
 {
+	const struct engine_target single = {0};
 	char *why = NULL;
-	struct template *t =
-	    w->text ? template_new(w->text, w, false, &why) : NULL;
+	struct template *t = w->text ? template_new(&single, w, &why) : NULL;
 	unsigned n = t ? template_source(t)->together : 1;
 
 	template_free(t);

@@ -20,12 +20,10 @@
 #include "target.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/engine/mix.h"
 #include "vkb-load/engine/readback.h"
 #include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/engine/verify.h"
-#include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/benchcase.h"
 
@@ -39,6 +37,17 @@ refuse_ttl(const struct engine_work *w, const char *text)
 	return mem_printf("'ttl' is for SET; a command of your own says it "
 			  "itself, such as 'SET {key} __data__ EX %s', not %s",
 	    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60", text);
+}
+
+/* Does it send a SET? */
+static bool
+can_expire(const struct engine_work *w, const char *text)
+{
+	bool yes = !w->nmix && command_expires(text);
+
+	for (size_t i = 0; i < w->nmix; i++)
+		yes |= command_expires(w->mix[i].command);
+	return yes;
 }
 
 /* Returns why a rate cannot be held, or NULL. Static. */
@@ -72,15 +81,16 @@ static char *
 explain_role(const struct json *config, const struct engine_work *w)
 {
 	const char *text = json_get_str(config, "command");
-	struct template *t;
+	const struct engine_target target = {
+	    .cluster = json_get_bool(config, "cluster_mode", false)};
 	const char *keys = json_get_str(config, "keys");
-	char *why = NULL, *plain;
+	struct template *t;
+	char *why = NULL;
 
-	if (keys && strncmp(keys, "latest", 6) == 0 &&
-	    json_get_bool(config, "cluster_mode", false))
+	if (keys && strncmp(keys, "latest", 6) == 0 && target.cluster)
 		return mem_str("in a cluster __seq__ goes to any node, so "
 			       "the latest keys cannot be found");
-	if (w->ttl_low && !json_get(config, "mix") && !command_expires(text))
+	if (w->ttl_low && !can_expire(w, text))
 		return refuse_ttl(w, text);
 	if (w->verify && json_get(config, "read_from"))
 		why = mem_str("a replica may not have the newest values, so "
@@ -90,45 +100,17 @@ explain_role(const struct json *config, const struct engine_work *w)
 	if (w->values.n && !why)
 		why = memory_explain_requests(
 		    w, (size_t)json_get_num(config, "cluster_nodes", 1));
-	if (why || command_known(text) || json_get(config, "mix") ||
-	    json_get(config, "replay"))
+	if (why || json_get(config, "replay") ||
+	    (!w->nmix && command_known(text)))
 		return why;
-	if (!strchr(text, ' ') && !json_get(config, "scenario"))
+	if (!w->nmix && !strchr(text, ' ') && !json_get(config, "scenario"))
 		return mem_printf("it has no test '%s'", text);
-	plain = words_expand_prefix(text, NULL);
-	t = template_new(
-	    plain, w, json_get_bool(config, "cluster_mode", false), &why);
-	free(plain);
+	t = template_new(&target, w, &why);
 	if (t && *template_fields(t) && !json_get(config, "dataset"))
-		why = mem_printf(
-		    "'%s' uses a field, but the case has no dataset", text);
-	if (t && template_source(t)->line && template_source(t)->cycle > 1 &&
-	    json_get_bool(config, "sequential", false) && !why)
-		why = mem_printf("'%s': " TEMPLATE_LINE_ORDER, text);
-	template_free(t);
-	return why;
-}
-
-/* Returns why a mix cannot be run, or NULL. Caller frees. */
-static char *
-explain_mix(const struct engine_work *w, const struct json *config)
-{
-	struct engine_target t = {
-	    .cluster = json_get_bool(config, "cluster_mode", false)};
-	char *why = NULL;
-	struct template *mix = w->nmix ? mix_new(&t, w, &why) : NULL;
-	bool expires = false;
-
-	for (size_t i = 0; i < w->nmix; i++)
-		expires |= command_expires(w->mix[i].command);
-	if (w->nmix && w->ttl_low && !expires && !why)
-		why = refuse_ttl(w, w->command);
-
-	if (mix && *template_fields(mix) && !json_get(config, "dataset"))
 		why =
 		    mem_printf("'%s' uses a field, but the case has no dataset",
 			w->command);
-	template_free(mix);
+	template_free(t);
 	return why;
 }
 
@@ -160,8 +142,6 @@ explain_case(const void *self, const struct json *cas)
 		    ? mem_str(explain_rate(&roles.v[i].load))
 		    : explain_role(
 			  roles.v[i].config, &roles.works[roles.v[i].first]);
-	if (!why)
-		why = explain_mix(&roles.works[0], c.config);
 	if (!why && roles.works[0].verify && c.populate_with)
 		why = explain_populating(c.populate_with);
 	roles_free(&roles);
@@ -263,18 +243,14 @@ is_stopped(void *arg)
 static int
 find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 {
-	const struct engine_target *t = &r->job->target->e;
 	struct dataset_want want;
 	struct template *template;
-	char *text, *why;
+	char *why;
 	int rc = 0;
 
 	if ((!w->text && !w->nmix) || !w->data || !w->data->path)
 		return 0;
-	text = w->nmix ? NULL : words_expand_prefix(w->text, t->prefix);
-	template = w->nmix ? mix_new(t, w, &why)
-			   : template_new(text, w, t->cluster, &why);
-	free(text);
+	template = template_new(&r->job->target->e, w, &why);
 	if (!template) {
 		free(why);
 		return 0;

@@ -271,19 +271,18 @@ send_own_queries(
 	const _Atomic uint64_t newest = space;
 	const struct chooser *chooser = chooser_new(w, space, &newest);
 	struct cursor cursor = {.chooser = chooser};
-	char *why, *text = words_expand_prefix(w->text, f->t->e.prefix);
-	char *buf, *at;
-	struct template *t = template_new(text, w, false, &why);
+	const struct engine_target single = {.prefix = f->t->e.prefix};
+	char *buf, *at, *why;
+	struct template *t = template_new(&single, w, &why);
 	struct rowset *rows = NULL;
 	struct cmdsource *s;
 	size_t len;
 	int rc = -1;
 
 	if (!t)
-		err_say("'%s': %s", text, why);
+		err_say("'%s': %s", w->text, why);
 	else
 		rc = bind_rows(t, w, &rows);
-	free(text);
 	free(why);
 	if (rc == 0) {
 		s = template_source(t);

@@ -2,28 +2,18 @@
 #include "dealer.h"
 #include "engine.h"
 #include "mem.h"
-#include "mix.h"
 #include "routes.h"
 #include "template.h"
 #include "verify.h"
 
 #include <string.h>
 
-static struct cmdsource *
-open_plain(const struct engine_target *t, const struct engine_work *w)
-{
-	if (w->nmix)
-		return mix_open(t, w);
-	if (w->replay)
-		return dealer_open_source();
-	return w->text ? template_open(t, w) : template_open_named(t, w);
-}
-
 struct cmdsource *
 cmdsource_open(const struct engine_target *t, const struct engine_work *w)
 {
 	struct engine_work inner = w->verify ? verify_inner_work(w) : *w;
-	struct cmdsource *s = open_plain(t, &inner);
+	struct cmdsource *s =
+	    w->replay ? dealer_open_source() : template_open(t, &inner);
 
 	if (s)
 		s = routes_open(s, t, &inner);

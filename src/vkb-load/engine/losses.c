@@ -10,7 +10,7 @@
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
-#include "together.h"
+#include "transaction.h"
 #include "counters.h"
 
 #include <inttypes.h>
@@ -300,7 +300,7 @@ void
 losses_resend(struct worker *w, struct conn *c, int64_t now)
 {
 	int64_t start = c->start_ns;
-	uint32_t n = c->again + together_complete(w, c, c->again);
+	uint32_t n = c->again + transaction_complete(w, c, c->again);
 
 	c->again = 0;
 	w->again--;

@@ -1,16 +1,9 @@
 #include "mix.h"
 #include "cmdsource.h"
-#include "command.h"
-#include "compile.h"
-#include "draw.h"
 #include "engine.h"
-#include "err.h"
 #include "mem.h"
-#include "mixshots.h"
-#include "template.h"
-#include "together.h"
-#include "values.h"
-#include "words.h"
+#include "pieces.h"
+#include "transaction.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +12,6 @@
 #define CELLS ((size_t)1 << MIX_BITS)
 #define EACH (64 / MIX_BITS) /* cells that one random word chooses */
 #define ROWS_MOST 256        /* of steps that one cell may choose */
-#define BEFOREHAND                                                 \
-	((size_t)256 << 20) /* bytes of rendered rows of a command \
-			     */
 
 /* Returns the part at a share from 0 to 1 of all weights. */
 static size_t
@@ -149,44 +139,29 @@ mix_ring_init(struct mix_ring *r, const struct mix *m, uint32_t n,
 	rng_seed(&r->rng, seed, 0);
 }
 
-static uint32_t
-make_any(const struct cmdsource *source, struct cursor *c,
-    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
-{
-	const struct template *t = (const struct template *)source;
-	const struct mix_step *s;
-	char *to = buf;
-	struct draw d;
-	uint32_t i;
-
-	draw_init(&d, t, c, keys);
-	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
-		s = mix_step(source->mix, c->ring, c->step++);
-		/* {key} is drawn for the first step, see draw_begin. */
-		d.line = !s->line ? 0 : s->first ? 1 : UINT64_MAX;
-		c->turn += s->line && !s->first && !c->turn;
-		to = render_command(t, s->command, &d, to);
-	}
-	*len = (size_t)(to - buf);
-	return i;
-}
-
-static uint64_t
-count_taken(const struct cmdsource *source, enum cmdsource_counter kind,
+uint64_t
+mix_count_taken(const struct mix *m, enum cmdsource_counter kind,
     const struct cursor *c, uint64_t n)
 {
 	uint64_t taken = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		taken += mix_step(source->mix, c->ring, c->step + i)
-			     ->command->uses[kind];
+		taken += mix_step(m, c->ring, c->step + i)->command->uses[kind];
 	return taken;
 }
 
-static void
-free_source(struct cmdsource *source)
+void
+mix_free(struct mix *m)
 {
-	template_free((struct template *)source);
+	if (!m)
+		return;
+	free(m->steps);
+	free(m->firsts);
+	free(m->items);
+	free(m->zero_misses);
+	free(m->until);
+	free(m->turns);
+	free(m);
 }
 
 /* Marks the steps of parts with a transaction. */
@@ -198,21 +173,16 @@ mark_transactions(struct mix *m, const struct template *t)
 
 	for (i = 0; i < m->nsteps; i++)
 		whole[m->steps[i].part] |=
-		    together_begins(t, m->steps[i].command);
+		    transaction_begins(t, m->steps[i].command);
 	for (i = 0; i < m->nsteps; i++)
 		m->steps[i].whole = whole[m->steps[i].part];
 	free(whole);
 }
 
-static const struct cmdsource_ops ops_simple = {
-    render_room, mixshots_make, count_taken, free_source};
-static const struct cmdsource_ops ops_any = {
-    render_room, make_any, count_taken, free_source};
-
 /* Lists the steps of all parts. Returns why they are too many, or NULL. */
 static char *
 list_steps(
-    struct mix *m, const struct template *t, const struct compile_text *texts)
+    struct mix *m, const struct template *t, const struct piece_text *texts)
 {
 	const struct compiled *s;
 	size_t i, k, all = 0;
@@ -324,121 +294,28 @@ list_turns(struct mix *m, const struct engine_part *parts)
 	return NULL;
 }
 
-static void
-set_source(struct template *t, const struct mix *m)
+char *
+mix_fill(struct template *t, const struct piece_text *texts,
+    const struct engine_work *w, bool cluster)
 {
-	struct cmdsource *o = &t->source;
-	size_t i, k;
-
-	o->ops = m->shots ? &ops_simple : &ops_any;
-	o->mix = m;
-	o->cycle = o->items = o->values = o->together = 1;
-	for (i = 0; i < t->ncommands; i++) {
-		const struct compiled *s = &t->commands[i];
-
-		o->tagged |= s->tagged;
-		o->keyed |= s->keyed || (o->line && s->tagged);
-		o->zero_miss |= s->zero_miss;
-		for (k = 0; k < CMDSOURCE_COUNTERS; k++)
-			o->counted[k] |= s->uses[k];
-	}
-	for (i = 0; i < m->nsteps; i++)
-		o->len += m->steps[i].command->len;
-	o->len = o->len / m->nsteps + 1;
-	o->constant = o->len;
-}
-
-/* Returns the texts of the parts; the caller frees each and the list. */
-static char **
-list_texts(const struct engine_target *target, const struct engine_work *w,
-    struct compile_text *texts)
-{
-	struct command_style style = {target->cluster, target->prefix,
-	    TEMPLATE_SAME, w->ttl_low, w->ttl_high};
-	char **v = mem_array(w->nmix, sizeof *v);
-	const struct engine_part *p;
-
-	for (size_t i = 0; i < w->nmix; i++) {
-		p = &w->mix[i];
-		v[i] = p->text ? words_expand_prefix(p->text, target->prefix)
-			       : command_text(p->command, &style);
-		texts[i] = (struct compile_text){
-		    .text = v[i], .values = p->text ? 0 : 1};
-	}
-	return v;
-}
-
-/* Returns why the work cannot be this mix, or NULL. */
-static char *
-fill_mix(struct template *t, const struct engine_work *w,
-    struct compile_text *texts, bool cluster)
-{
-	struct mix *m = t->mix;
+	struct mix *m = t->mix = mem_new(sizeof *m);
 	char *why;
 
-	t->data = values_new(w);
-	t->fields = mem_array(1, sizeof *t->fields);
-	why = compile_template(t, texts, w->nmix, cluster);
-	t->values = 0;
-	if (!why)
-		why = list_steps(m, t, texts);
-	if (!why)
-		mark_transactions(m, t);
-	if (!why && w->in_order)
+	m->nparts = w->nmix;
+	t->values = 0; /* named tests are like others here */
+	why = list_steps(m, t, texts);
+	if (why)
+		return why;
+	mark_transactions(m, t);
+	if (w->in_order)
 		why = list_turns(m, w->mix);
 	for (size_t i = 0; i < m->nsteps && !why; i++)
 		if (w->sequential && m->steps[i].line && !m->steps[i].last)
-			why = mem_str(TEMPLATE_LINE_ORDER);
+			why = mem_str(PIECES_LINE_ORDER);
 		else if (cluster && m->steps[i].whole)
 			why = mem_str("a transaction in a mix cannot be sent "
 				      "to a cluster");
-	if (why)
-		return why;
-	fill_cells(m, w->mix);
-	m->shots = mixshots_new(t, w);
-	set_source(t, m);
-	return NULL;
-}
-
-struct template *
-mix_new(
-    const struct engine_target *target, const struct engine_work *w, char **why)
-{
-	struct compile_text *texts = mem_array(w->nmix, sizeof *texts);
-	char **text = list_texts(target, w, texts);
-	struct template *t = mem_new(sizeof *t);
-
-	t->mix = mem_new(sizeof *t->mix);
-	t->mix->nparts = w->nmix;
-	*why = fill_mix(t, w, texts, target->cluster);
-	for (size_t i = 0; i < w->nmix; i++)
-		free(text[i]);
-	free(text);
-	free(texts);
-	if (!*why)
-		return t;
-	template_free(t);
-	return NULL;
-}
-
-struct cmdsource *
-mix_open(const struct engine_target *target, const struct engine_work *w)
-{
-	char *why;
-	struct template *t = mix_new(target, w, &why);
-
-	if (!t) {
-		err_say("'%s': %s", w->command, why);
-		free(why);
-		return NULL;
-	}
-	if (!*template_fields(t))
-		return template_source(t);
-	if (w->rows) {
-		template_bind(t, w->rows, BEFOREHAND);
-		return template_source(t);
-	}
-	err_say("'%s' uses a field, but the case has no dataset", w->command);
-	template_free(t);
-	return NULL;
+	if (!why)
+		fill_cells(m, w->mix);
+	return why;
 }

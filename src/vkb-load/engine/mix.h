@@ -9,17 +9,16 @@
 #ifndef MIX_H
 #define MIX_H
 
+#include "cmdsource.h"
 #include "rng.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct cmdsource;
 struct compiled;
-struct engine_target;
 struct engine_work;
-struct mixshots;
+struct piece_text;
 struct template;
 
 #define MIX_STEPS 255   /* most, of all parts */
@@ -45,8 +44,7 @@ struct mix {
 	double *until;     /* share of each part and those before it */
 	uint8_t *turns;    /* first steps in turn, or NULL */
 	size_t nturns;
-	bool single;            /* each part has one step */
-	struct mixshots *shots; /* NULL: requests are made one by one */
+	bool single; /* each part has one step */
 	/*
 	 * A cell has so many steps in a row, as random bits choose them; the
 	 * first is MIX_STEPS if they are not the same for the whole cell.
@@ -65,14 +63,16 @@ struct mix_ring {
 };
 
 /*
- * Returns the template of a work with parts, or NULL and *why, which the caller
- * frees. mix_open returns it as a source, with the work's rows, or NULL after
- * reporting an error.
+ * Makes the mix of a template whose texts, the parts of the work, are compiled.
+ * Returns why it cannot be, which the caller frees, or NULL.
  */
-struct template *mix_new(
-    const struct engine_target *, const struct engine_work *, char **why);
-struct cmdsource *mix_open(
-    const struct engine_target *, const struct engine_work *);
+char *mix_fill(struct template *, const struct piece_text *,
+    const struct engine_work *, bool cluster);
+void mix_free(struct mix *); /* NULL does nothing */
+
+/* As cmdsource_ops.takes. */
+uint64_t mix_count_taken(const struct mix *, enum cmdsource_counter,
+    const struct cursor *, uint64_t n);
 
 /*
  * Makes the ring of a connection, with room for n requests without a reply; in

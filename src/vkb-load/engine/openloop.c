@@ -21,7 +21,7 @@
  * a thinner Poisson process. The schedule is absolute: 'seen' advances to the
  * present, 'sent' as requests are written; the backlog is between them. In a
  * cluster each node has its own backlog, see pools.h. What is due are whole
- * texts, see together.h: one request each, but for transactions.
+ * texts, see transaction.h: one request each, but for transactions.
  *
  * In slices the clock of the schedule stands still from the last reply of a
  * slice to the begin of the next. What became due while the last replies came
@@ -201,7 +201,7 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
 	uint64_t turns = p->nidle + 1, n;
-	uint32_t i, first; /* repeats have no times, see together.h */
+	uint32_t i, first; /* repeats have no times, see transaction.h */
 	int64_t due = 0;
 
 	n = (count_pending(w, p) + turns - 1) / turns;

@@ -10,7 +10,7 @@
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
-#include "together.h"
+#include "transaction.h"
 #include "counters.h"
 #include "verify.h"
 
@@ -287,7 +287,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	uint32_t at = c->list ? nth : c->batch ? c->batch - plain + nth : 0;
 	struct hint to;
 
-	if (together_is_whole(w, c, nth) || !read_hint(w, c, line, &to))
+	if (transaction_is_whole(w, c, nth) || !read_hint(w, c, line, &to))
 		return false;
 	/* It is a refill, or no similar request has that slot. */
 	if (nth >= plain || is_too_late(w, &to, q.from.start_ns) ||

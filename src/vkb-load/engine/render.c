@@ -1,15 +1,298 @@
+#include "render.h"
+#include "arena.h"
 #include "blocks.h"
 #include "chooser.h"
-#include "compile.h"
-#include "draw.h"
-
-#include "prerendered.h"
+#include "engine.h"
+#include "keys.h"
+#include "mem.h"
+#include "mix.h"
+#include "pieces.h"
 #include "rowset.h"
 #include "values.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define AT_ONCE 64 /* numbers drawn at once */
+#define DRAW_WIDE 100000000 /* numbers above have more than eight digits */
+#define NODE_TRIES 1000000
+#define AT_ONCE 64                         /* numbers drawn at once */
+#define DRAW_VALUES UINT64_C(0x73697a6573) /* seed of values in order */
+#define PLACES ((size_t)1 << 20) /* bytes of places, see cmdsource.h */
+#define PLACES_LEAST 16
+#define PLACES_MOST 4096
+#define PLACES_LONGEST ((size_t)1 << 18) /* bytes of a command */
+#define PLACES_ALL ((size_t)1 << 26)     /* bytes of those of all commands */
+#define PLACES_MORE ((size_t)1 << 18)    /* bytes of the first ones again */
+#define FOURS 10000
+#define SHORT 48           /* bytes that are copied with fewer instructions */
+#define GOLDEN 0x9e3779b1u /* its multiples lie evenly, at any distance */
+
+/* The numbers and the tag of one command. */
+struct draw {
+	const struct keys *keys;
+	struct cursor *cursor;
+	uint64_t shared[PIECES_SHARED];
+	unsigned have; /* bits: which shared numbers are drawn */
+	uint64_t first, at, last, member;
+	bool begun;    /* 'first' is the next number */
+	bool wide;     /* more than eight digits */
+	uint64_t line; /* commands that share the number of {key}, or 0 */
+	/* Numbers and sizes of the word; at 'nints' the next one. */
+	uint64_t ints[PIECES_INTS];
+	unsigned nints;
+	unsigned residue;
+	const char *tag;
+	struct rng *values; /* for values: 'own', if keys have an order */
+	struct rng own;
+	const uint32_t *sizes; /* of the next values; NULL: they are drawn */
+};
+
+/* Can numbers have more than eight digits? */
+static inline bool
+draw_is_wide(const struct chooser *c, uint64_t space)
+{
+	return space > DRAW_WIDE || c->newest;
+}
+
+static inline void
+draw_init(struct draw *d, const struct template *t, struct cursor *c,
+    const struct keys *keys)
+{
+	d->line = t->source.line ? t->source.cycle : 0;
+	d->keys = keys;
+	d->cursor = c;
+	d->wide = draw_is_wide(c->chooser, keys->space);
+	d->values = c->chooser->ordered ? &d->own : &c->rng;
+	d->sizes = NULL;
+}
+
+/* Draws a number below 'space', in order the at'th. */
+static uint64_t
+draw_one(struct cursor *c, uint64_t at, uint64_t space)
+{
+	uint64_t v;
+
+	c->chooser->draw(c->chooser, &c->rng, at, space, &v, 1);
+	return v;
+}
+
+/*
+ * Draws a number that is on the node; the others are dropped, so that it comes
+ * as often as in the whole key space. Nodes are chosen by a number, so that
+ * this one has some. If it had none of so many, as after its slots have moved,
+ * the last one is used and its request redirected.
+ */
+static uint64_t
+draw_on_node(struct cursor *c, const struct keys *k)
+{
+	uint64_t v = 0;
+
+	for (int tries = 0; tries < NODE_TRIES; tries++) {
+		v = draw_one(c, 0, k->space);
+		if (k->owners[keys_slot(v % KEYS_SLOTS)] == k->node)
+			break;
+	}
+	return v;
+}
+
+static uint64_t
+draw_next(struct draw *d)
+{
+	if (d->begun) {
+		d->begun = false;
+		return d->first;
+	}
+	return draw_one(d->cursor, d->at++, d->keys->space);
+}
+
+static uint64_t
+draw_shared_number(struct draw *d, unsigned which)
+{
+	if (d->have & 1u << which)
+		return d->shared[which];
+	d->have |= 1u << which;
+	if (d->begun)
+		return d->shared[which] = draw_next(d);
+	return d->shared[which] =
+		   draw_one(d->cursor, d->cursor->number, d->keys->space);
+}
+
+/* Draws a number of that residue, below the key space if one exists. */
+static uint64_t
+draw_in_residue(struct draw *d)
+{
+	uint64_t space = d->keys->space, rounds = 1;
+
+	if (d->residue < space)
+		rounds = (space - d->residue + KEYS_SLOTS - 1) / KEYS_SLOTS;
+	return d->residue + KEYS_SLOTS * rng_below(&d->cursor->rng, rounds);
+}
+
+/*
+ * Sets the number of a member to one of the collection: if its slot has moved,
+ * the nearest of the collection's part, inside the key space if possible.
+ */
+static void
+set_member(struct draw *d, uint64_t v, const struct collection *to)
+{
+	if (to && to->part != v % KEYS_COLLECTIONS) {
+		v += to->part - v % KEYS_COLLECTIONS;
+		if (v >= d->keys->space && v >= KEYS_COLLECTIONS)
+			v -= KEYS_COLLECTIONS;
+	}
+	d->member = v;
+}
+
+static const struct collection *
+find_collection(const struct keys *k, unsigned slot)
+{
+	for (uint32_t i = 0; i < k->ncollections; i++)
+		if (k->collections[i].slot == slot)
+			return &k->collections[i];
+	return NULL;
+}
+
+/* Draws the number of {key}, in a cluster one on this node. */
+static void
+draw_line_key(struct draw *d)
+{
+	const struct keys *k = d->keys;
+	struct cursor *c = d->cursor;
+
+	if (c->in_slot) {
+		d->residue = keys_residue(c->slot);
+		c->key = draw_in_residue(d);
+	} else if (!k->cluster) {
+		c->key = draw_one(c, c->number, k->space);
+	} else if (c->chooser->weighted) {
+		c->key = draw_on_node(c, k);
+	} else {
+		c->key = keys_number(
+		    k, draw_one(c, c->number, k->count), &d->residue);
+	}
+}
+
+/* Draws numbers for a slot that is given. */
+static void
+draw_for_slot(struct draw *d, const struct compiled *s, unsigned slot)
+{
+	const struct keys *k = d->keys;
+	struct cursor *c = d->cursor;
+
+	d->residue = keys_residue(slot);
+	d->tag = k->tags[slot];
+	d->begun = s->keyed;
+	if (s->keyed)
+		d->first = draw_in_residue(d);
+	else if (s->member)
+		set_member(d, draw_one(c, c->number, k->space),
+		    find_collection(k, slot));
+}
+
+/* In a cluster: draws the slot, and its number. */
+static void
+draw_slot(struct draw *d, const struct compiled *s)
+{
+	const struct keys *k = d->keys;
+	const struct collection *to;
+	struct cursor *c = d->cursor;
+	uint64_t v = c->turn;
+
+	if (c->in_slot || d->line) {
+		draw_for_slot(d, s,
+		    c->in_slot ? c->slot : keys_slot(c->key % KEYS_SLOTS));
+		return;
+	}
+	if (s->keyed && c->chooser->weighted) {
+		d->first = draw_on_node(c, k);
+		d->residue = (unsigned)(d->first % KEYS_SLOTS);
+		d->begun = true;
+	} else if (s->keyed) {
+		d->first = keys_number(
+		    k, draw_one(c, c->number, k->count), &d->residue);
+		d->begun = true;
+	} else if (s->uses[CMDSOURCE_SEQ]) {
+		d->residue = k->residues[c->next[CMDSOURCE_SEQ] % k->nresidues];
+	} else if (s->uses[CMDSOURCE_ROWS]) {
+		d->residue =
+		    k->residues[c->next[CMDSOURCE_ROWS] % k->nresidues];
+	} else {
+		if (s->member)
+			v = draw_one(c, d->at + s->random - 1, k->space);
+		to = &k->collections[v % k->ncollections];
+		set_member(d, v, to);
+		d->tag = k->tags[to->slot];
+		return;
+	}
+	d->tag = k->tags[keys_slot(d->residue)];
+}
+
+static uint64_t
+draw_by_kind(struct draw *d, const struct piece *p)
+{
+	switch (p->kind) {
+	case PIECE_SHARED:
+		return draw_shared_number(d, p->which);
+	case PIECE_SEQ:
+		return d->cursor->next[CMDSOURCE_SEQ] % KEYS_NUMBERS;
+	case PIECE_INSLOT:
+		return draw_in_residue(d);
+	case PIECE_MEMBER:
+		return d->member;
+	case PIECE_KEY:
+		return d->cursor->key;
+	case PIECE_SAME:
+		if (d->cursor->chooser->ordered)
+			return d->last;
+		/* fall through */
+	default:
+		return d->last = draw_next(d);
+	}
+}
+
+/* Begins a command; draw_end goes on to the next. */
+static inline void
+draw_begin(struct draw *d, const struct compiled *s)
+{
+	const struct cursor *c = d->cursor;
+
+	d->have = 0;
+	d->begun = false;
+	d->at = c->number * s->random;
+	if (d->line && (c->in_slot || c->turn % d->line == 0))
+		draw_line_key(d);
+	if (s->tagged)
+		draw_slot(d, s);
+}
+
+static inline void
+draw_end(struct cursor *c, const struct compiled *s)
+{
+	c->number++;
+	c->turn++;
+	c->next[CMDSOURCE_SEQ] += s->uses[CMDSOURCE_SEQ];
+	c->next[CMDSOURCE_ROWS] += s->uses[CMDSOURCE_ROWS];
+}
+
+/* In order, the values of a command depend on its number only. */
+static inline void
+draw_values(struct draw *d)
+{
+	if (d->values == &d->own)
+		rng_seed(&d->own, DRAW_VALUES, d->cursor->number + 1);
+}
+
+/* Returns the number of a piece of the command. */
+static inline uint64_t
+draw_number(struct draw *d, const struct piece *p)
+{
+	struct cursor *c = d->cursor;
+
+	if (p->kind == PIECE_RANDOM && !d->begun &&
+	    c->chooser == &chooser_uniform) /* the most common, for speed */
+		return rng_below(&c->rng, d->keys->space);
+	return draw_by_kind(d, p);
+}
 
 static const char *
 find_value(const struct rowset_row *r, uint32_t which, size_t *n)
@@ -124,8 +407,8 @@ write_pieces(const struct template *t, const struct piece *p,
 	return to;
 }
 
-size_t
-render_pieces(const struct template *t, const struct compiled *s, size_t first,
+static size_t
+write_some(const struct template *t, const struct compiled *s, size_t first,
     size_t end, uint64_t row, struct draw *d, char *to)
 {
 	struct rowset_row r = {0};
@@ -166,8 +449,8 @@ patch_random_numbers(const struct compiled *s, struct cursor *c,
 	     wide = draw_is_wide(c->chooser, keys->space);
 	size_t each = ordered ? s->random : s->npatches;
 	const struct piece *p, *end = s->patches + s->npatches;
-	uint64_t v[COMPILE_DRAWS], *next, begin = at ? *at : 0;
-	uint32_t most = s->npatches ? COMPILE_DRAWS / s->npatches : n, k, i;
+	uint64_t v[PIECES_DRAWS], *next, begin = at ? *at : 0;
+	uint32_t most = s->npatches ? PIECES_DRAWS / s->npatches : n, k, i;
 	char *to;
 
 	for (; n; n -= k) {
@@ -218,7 +501,7 @@ patch_number(const struct compiled *s, struct cursor *c,
 	}
 }
 
-uint32_t
+static uint32_t
 render_patched(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
@@ -302,7 +585,7 @@ patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
 	}
 }
 
-uint32_t
+static uint32_t
 render_placed(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
@@ -367,57 +650,14 @@ copy_row(const struct compiled *s, struct draw *d, uint64_t row, char *to)
 	return to + n;
 }
 
-uint32_t
-render_commands(const struct cmdsource *source, struct cursor *c,
-    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
-{
-	const struct template *t = (const struct template *)source;
-	uint64_t rows = t->rows ? rowset_count(t->rows) : 0, row = 0, turn;
-	struct rowset_row r = {0};
-	const struct compiled *s;
-	char *to = buf;
-	struct draw d;
-	uint32_t i;
-
-	draw_init(&d, t, c, keys);
-	if (t->ncommands == 1 && t->commands[0].prerendered)
-		return copy_rows(t, &d, buf, n, full, len);
-	if (rows)
-		row = c->next[CMDSOURCE_ROWS] % rows;
-	turn = c->turn % source->cycle;
-	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
-		s = &t->commands[t->cycle[turn]];
-		draw_begin(&d, s);
-		if (++turn == source->cycle)
-			turn = 0;
-		if (s->prerendered) {
-			to = copy_row(s, &d, row, to);
-		} else {
-			if (s->uses[CMDSOURCE_ROWS])
-				r = rowset_row(t->rows, row);
-			if (s->data)
-				draw_values(&d);
-			to = write_pieces(
-			    t, s->pieces, s->pieces + s->npieces, &d, &r, to);
-		}
-		if (s->uses[CMDSOURCE_ROWS] && ++row == rows)
-			row = 0;
-		draw_end(c, s);
-	}
-	*len = (size_t)(to - buf);
-	return i;
-}
-
-char *
-render_command(const struct template *t, const struct compiled *s,
-    struct draw *d, char *to)
+/* Writes the next command, which is that one; returns its end. */
+static inline char *
+write_command(const struct template *t, const struct compiled *s,
+    struct draw *d, uint64_t row, char *to)
 {
 	struct rowset_row r = {0};
-	uint64_t row = 0;
 
 	draw_begin(d, s);
-	if (s->uses[CMDSOURCE_ROWS])
-		row = d->cursor->next[CMDSOURCE_ROWS] % rowset_count(t->rows);
 	if (s->prerendered) {
 		to = copy_row(s, d, row, to);
 	} else {
@@ -430,6 +670,52 @@ render_command(const struct template *t, const struct compiled *s,
 	}
 	draw_end(d->cursor, s);
 	return to;
+}
+
+/* Chooses the command of a step of a mix. {key} is drawn for the first one. */
+static const struct compiled *
+choose_step(const struct mix *m, struct draw *d)
+{
+	struct cursor *c = d->cursor;
+	const struct mix_step *s = mix_step(m, c->ring, c->step++);
+
+	d->line = !s->line ? 0 : s->first ? 1 : UINT64_MAX;
+	c->turn += s->line && !s->first && !c->turn; /* see draw_begin */
+	return s->command;
+}
+
+/* Writes commands one by one. */
+static uint32_t
+render_any(const struct cmdsource *source, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
+{
+	const struct template *t = (const struct template *)source;
+	uint64_t rows = t->rows ? rowset_count(t->rows) : 0, row = 0, turn;
+	const struct compiled *s;
+	char *to = buf;
+	struct draw d;
+	uint32_t i;
+
+	draw_init(&d, t, c, keys);
+	if (!t->mix && t->ncommands == 1 && t->commands[0].prerendered)
+		return copy_rows(t, &d, buf, n, full, len);
+	if (rows)
+		row = c->next[CMDSOURCE_ROWS] % rows;
+	turn = c->turn % source->cycle;
+	for (i = 0; i < n && (size_t)(to - buf) < full; i++) {
+		if (t->mix) {
+			s = choose_step(t->mix, &d);
+		} else {
+			s = &t->commands[t->cycle[turn]];
+			if (++turn == source->cycle)
+				turn = 0;
+		}
+		to = write_command(t, s, &d, row, to);
+		if (s->uses[CMDSOURCE_ROWS] && ++row == rows)
+			row = 0;
+	}
+	*len = (size_t)(to - buf);
+	return i;
 }
 
 /* A field is at most as long as a row, but may be used more than once. */
@@ -451,8 +737,8 @@ get_longest(const struct template *t, const struct compiled *s)
 	return len + fields * (rowset_longest(t->rows) + DIGITS_MOST + 3);
 }
 
-size_t
-render_room(const struct cmdsource *source, size_t bytes)
+static size_t
+get_room(const struct cmdsource *source, size_t bytes)
 {
 	const struct template *t = (const struct template *)source;
 	size_t most = 0, i;
@@ -461,4 +747,488 @@ render_room(const struct cmdsource *source, size_t bytes)
 		if (get_longest(t, &t->commands[i]) > most)
 			most = get_longest(t, &t->commands[i]);
 	return bytes + most + CMDSOURCE_SLACK;
+}
+
+/* Returns true if a patch follows what differs in length. */
+static bool
+is_moving(const struct compiled *s)
+{
+	bool behind = false, moving = false;
+
+	for (size_t i = 0; i < s->npieces; i++)
+		if (pieces_patch_width(s->pieces[i].kind))
+			moving |= behind;
+		else
+			behind |= s->pieces[i].kind != PIECE_BYTES;
+	return moving;
+}
+
+static struct prerendered *
+new_files(const struct compiled *s)
+{
+	struct prerendered *c = mem_new(sizeof *c);
+
+	c->bytes_file = arena_new(0);
+	c->at_file = arena_new(0);
+	if (is_moving(s))
+		c->offsets_file = arena_new(0);
+	return c;
+}
+
+static void
+free_prerendered(struct prerendered *c)
+{
+	if (!c)
+		return;
+	arena_free(c->bytes_file);
+	arena_free(c->at_file);
+	arena_free(c->offsets_file);
+	free(c);
+}
+
+/* Writes a request; returns its length, or 0 if out of room. */
+static size_t
+write_request(struct prerendered *c, const struct template *t,
+    const struct compiled *s, uint64_t row, struct draw *d, char *to)
+{
+	uint32_t place;
+	size_t i, n = 0, zeros;
+
+	for (i = 0; i < s->npieces; i++) {
+		zeros = pieces_patch_width(s->pieces[i].kind);
+		place = (uint32_t)n;
+		if (!zeros)
+			n += write_some(t, s, i, i + 1, row, d, to + n);
+		else if (c->offsets_file &&
+		    arena_add(c->offsets_file, &place, sizeof place) < 0)
+			return 0;
+		memset(to + n, '0', zeros);
+		n += zeros;
+	}
+	return n;
+}
+
+static int
+add_request(struct prerendered *c, const struct template *t,
+    const struct compiled *s, uint64_t row, struct draw *d)
+{
+	uint64_t at = arena_size(c->bytes_file);
+	char *to;
+	size_t n;
+
+	if (arena_add(c->at_file, &at, sizeof at) < 0)
+		return -1;
+	to = arena_room(c->bytes_file, get_room(&t->source, 0));
+	n = to ? write_request(c, t, s, row, d, to) : 0;
+	if (!n)
+		return -1;
+	arena_keep(c->bytes_file, n);
+	c->count++;
+	return 0;
+}
+
+/* Ends the list of requests. */
+static int
+end_requests(struct prerendered *c)
+{
+	uint64_t at = arena_size(c->bytes_file);
+
+	if (arena_add(c->at_file, &at, sizeof at) < 0)
+		return -1;
+	c->bytes = arena_bytes(c->bytes_file);
+	c->at = (const uint64_t *)(const void *)arena_bytes(c->at_file);
+	if (c->offsets_file)
+		c->offsets = (const uint32_t *)(const void *)arena_bytes(
+		    c->offsets_file);
+	return 0;
+}
+
+static int
+write_rows(struct prerendered *c, const struct template *t,
+    const struct compiled *s, size_t most)
+{
+	uint64_t rows = rowset_count(t->rows), i;
+	size_t extra = sizeof *c->at + s->npatches * sizeof *c->offsets;
+
+	for (i = 0; i < rows; i++)
+		if (arena_size(c->bytes_file) + (i + 1) * extra > most ||
+		    add_request(c, t, s, i, NULL) < 0)
+			return -1;
+	return end_requests(c);
+}
+
+static struct prerendered *
+prerender_rows(const struct template *t, const struct compiled *s, size_t most)
+{
+	struct prerendered *c;
+
+	if (!s->uses[CMDSOURCE_ROWS] || s->ints || s->data ||
+	    rowset_count(t->rows) > most / (rowset_mean(t->rows) + s->len))
+		return NULL;
+	c = new_files(s);
+	if (write_rows(c, t, s, most) == 0)
+		return c;
+	free_prerendered(c);
+	return NULL;
+}
+
+static size_t
+count_drawn_sizes(const struct compiled *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->npieces; i++)
+		n += s->pieces[i].kind == PIECE_DATA && !s->pieces[i].n;
+	return n;
+}
+
+static int
+write_places(struct prerendered *c, const struct template *t,
+    const struct compiled *s, const uint32_t *sizes)
+{
+	size_t each = count_drawn_sizes(s), end = SIZE_MAX, i, k;
+	struct draw d = {.values = &d.own};
+
+	for (i = 0; i < c->places || arena_size(c->bytes_file) < end; i++) {
+		k = i % c->places;
+		if (i == c->places)
+			end = arena_size(c->bytes_file) +
+			    (s->data && !t->mix ? PLACES_MORE : 0);
+		d.sizes = sizes + k * each;
+		rng_seed(&d.own, DRAW_VALUES, k + 1);
+		if (add_request(c, t, s, 0, &d) < 0)
+			return -1;
+	}
+	return end_requests(c);
+}
+
+/* Returns how many places a command has, or 0 if its values are written for
+ * each request. */
+static size_t
+count_places(const struct template *t, const struct compiled *s,
+    const struct engine_work *w)
+{
+	bool ordered = w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL;
+	size_t n = PLACES / s->len;
+
+	if (s->ints || s->uses[CMDSOURCE_ROWS])
+		return 0;
+	if (!s->data)
+		return 1;
+	if (get_room(&t->source, 0) > PLACES_LONGEST ||
+	    (ordered && values_vary(t->data)))
+		return 0;
+	n = n < PLACES_LEAST ? PLACES_LEAST : n > PLACES_MOST ? PLACES_MOST : n;
+	return n * s->len <= PLACES_ALL / t->ncommands ? n : 0;
+}
+
+static struct prerendered *
+prerender_values(const struct template *t, const struct compiled *s,
+    const struct engine_work *w)
+{
+	size_t places = count_places(t, s, w);
+	size_t n = places * count_drawn_sizes(s);
+	struct prerendered *c = NULL;
+	struct rng rng;
+	uint32_t *sizes;
+
+	if (!places)
+		return NULL;
+	sizes = mem_array(n + 1, sizeof *sizes);
+	rng_seed(&rng, DRAW_VALUES, 0);
+	if (!n || values_spread(t->data, &rng, sizes, n)) {
+		c = new_files(s);
+		c->places = places;
+		if (write_places(c, t, s, sizes) < 0) {
+			free_prerendered(c);
+			c = NULL;
+		}
+	}
+	free(sizes);
+	return c;
+}
+
+/* A request, with zeros for its number at 'at'; or 'len'. */
+struct shot {
+	const char *bytes;
+	uint32_t len, at;
+};
+
+/* The requests of a step: one, or several with values that differ. */
+struct deck {
+	struct shot *shots; /* owned */
+	uint32_t count;
+};
+
+struct shots {
+	struct deck *decks; /* of each step */
+	size_t ndecks;
+	struct shot *firsts;  /* the first of each deck */
+	bool values;          /* a deck has several */
+	size_t longest;       /* request */
+	char fours[FOURS][4]; /* the digits of 0000 to 9999 */
+};
+
+/* Chooses a request, each equally often. */
+static inline const struct shot *
+choose_shot(const struct deck *d, uint32_t turn)
+{
+	return d->shots + ((uint64_t)(turn * GOLDEN) * d->count >> 32);
+}
+
+/* As digits_12, but half of the instructions: four digits at once. */
+static inline void
+put_fours(const char (*fours)[4], char *to, uint64_t v, bool wide)
+{
+	uint32_t high = (uint32_t)v / FOURS;
+
+	if (wide) {
+		digits_12(to, v, true);
+		return;
+	}
+	memcpy(to + 4, fours[high], 4);
+	memcpy(to + 8, fours[(uint32_t)v - high * FOURS], 4);
+}
+
+/*
+ * Writes n commands with one number of v each at most, by their steps. None is
+ * longer than 'block' bytes, if that is not 0; 'values': some have values that
+ * differ.
+ */
+__attribute__((always_inline)) static inline char *
+write_shots(const struct shots *m, const uint8_t *steps, uint32_t turn,
+    const uint64_t *v, char *to, uint32_t n, bool wide, size_t block,
+    bool values)
+{
+	const struct shot *firsts = m->firsts, *s;
+	const char(*fours)[4] = m->fours;
+	const struct deck *decks = m->decks;
+	const uint64_t *end = v + n;
+
+#pragma GCC unroll 4
+	for (; v < end; v++, steps++) {
+		s = values ? choose_shot(&decks[*steps], turn++)
+			   : &firsts[*steps];
+		if (block)
+			memcpy(to, s->bytes, block);
+		else
+			blocks_copy(to, s->bytes, s->len);
+		put_fours(fours, to + s->at, *v, wide);
+		to += s->len;
+	}
+	return to;
+}
+
+/* Makes n commands with one random number at most. */
+static char *
+make_some(const struct shots *m, struct cursor *c, const struct keys *keys,
+    char *to, uint32_t n)
+{
+	const uint8_t *steps = c->ring->steps + (c->step & c->ring->mask);
+	bool wide = draw_is_wide(c->chooser, keys->space);
+	uint32_t turn = (uint32_t)(c->place + c->turn);
+	uint64_t v[AT_ONCE];
+
+	c->chooser->draw(c->chooser, &c->rng, c->number, keys->space, v, n);
+	if (m->values)
+		to = write_shots(m, steps, turn, v, to, n, wide, 0, true);
+	else if (m->longest > BLOCKS_BYTES || wide)
+		to = write_shots(m, steps, turn, v, to, n, wide, 0, false);
+	else if (m->longest > SHORT)
+		to = write_shots(
+		    m, steps, turn, v, to, n, false, BLOCKS_BYTES, false);
+	else
+		to = write_shots(m, steps, turn, v, to, n, false, SHORT, false);
+	c->number += n;
+	c->turn += n;
+	c->step += n;
+	return to;
+}
+
+static uint32_t
+get_least(uint32_t a, size_t b)
+{
+	return a < b ? a : (uint32_t)b;
+}
+
+static uint32_t
+render_shots(const struct cmdsource *source, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
+{
+	const struct shots *m = ((const struct template *)source)->shots;
+	const struct mix_ring *r = c->ring;
+	size_t used;
+	char *to = buf;
+	uint32_t made = 0, k;
+
+	while (made < n && (used = (size_t)(to - buf)) < full) {
+		k = get_least(n - made, AT_ONCE);
+		k = get_least(k, (full - used - 1) / m->longest + 1);
+		/* up to the end of the ring */
+		k = get_least(k, r->mask + 1 - (c->step & r->mask));
+		to = make_some(m, c, keys, to, k);
+		made += k;
+	}
+	*len = (size_t)(to - buf);
+	return made;
+}
+
+/* Has a command at most one number, drawn at random? */
+static bool
+is_simple(const struct compiled *s)
+{
+	return s->plain && s->npatches <= 1 && !s->tagged &&
+	    !s->uses[CMDSOURCE_SEQ];
+}
+
+/* Lists the requests of a command. */
+static struct deck
+list_requests(struct shots *m, const struct compiled *s)
+{
+	const struct prerendered *k = s->prerendered;
+	struct deck d = {
+	    mem_array(k->places, sizeof *d.shots), (uint32_t)k->places};
+	struct shot *v = d.shots;
+
+	for (size_t i = 0; i < k->places; i++, v++) {
+		v->bytes = k->bytes + k->at[i];
+		v->len = (uint32_t)(k->at[i + 1] - k->at[i]);
+		v->at = !s->npatches ? v->len
+		    : k->offsets     ? k->offsets[i]
+				     : (uint32_t)s->patches->at;
+		if (v->len > m->longest)
+			m->longest = v->len;
+	}
+	m->values |= d.count > 1;
+	return d;
+}
+
+/* Lists the requests of a mix whose commands have one random number at most.
+ * Returns NULL if they have to be written one by one. */
+static struct shots *
+new_shots(struct template *t, const struct engine_work *w)
+{
+	const struct mix *mix = t->mix;
+	struct shots *m;
+	struct compiled *s = t->commands, *end = s + t->ncommands;
+	char eight[8];
+
+	for (; s < end && mix->single && is_simple(s); s++)
+		if (!(s->prerendered = prerender_values(t, s, w)))
+			break;
+	if (s < end) {
+		for (; s >= t->commands; s--) {
+			free_prerendered(s->prerendered);
+			s->prerendered = NULL;
+		}
+		return NULL;
+	}
+	m = mem_new(sizeof *m);
+	for (uint32_t v = 0; v < FOURS; v++) {
+		digits_8(eight, v);
+		memcpy(m->fours[v], eight + 4, 4);
+	}
+	m->ndecks = mix->nsteps;
+	m->decks = mem_array(m->ndecks, sizeof *m->decks);
+	m->firsts = mem_array(m->ndecks, sizeof *m->firsts);
+	for (size_t i = 0; i < m->ndecks; i++) {
+		m->decks[i] = list_requests(m, mix->steps[i].command);
+		m->firsts[i] = m->decks[i].shots[0];
+	}
+	return m;
+}
+
+static void
+free_shots(struct shots *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->ndecks; i++)
+		free(m->decks[i].shots);
+	free(m->decks);
+	free(m->firsts);
+	free(m);
+}
+
+/* One command that is constant but for numbers: makes its bytes, with '0' for
+ * these. */
+static void
+prepare_patched(struct template *t)
+{
+	const struct compiled *s = &t->commands[0];
+	struct cmdsource *o = &t->source;
+	const struct piece *p;
+	size_t i, at = 0, n;
+
+	t->only_patched = true;
+	t->one = mem_new(s->len + 1);
+	t->ops.make = render_patched;
+	o->bytes = t->one;
+	o->len = s->len;
+	o->constant = 0;
+	for (i = 0; i < s->npieces; i++, at += n) {
+		p = &s->pieces[i];
+		n = pieces_patch_width(p->kind);
+		if (n) {
+			memset(t->one + p->at, '0', n);
+			o->constant = at + n;
+		} else {
+			n = p->n;
+			memcpy(t->one + at, t->bytes + p->at, n);
+		}
+	}
+}
+
+/* One command that is constant but for numbers and values, if possible. */
+static void
+prepare_placed(struct template *t, const struct engine_work *w)
+{
+	struct cmdsource *o = &t->source;
+	struct prerendered *k = prerender_values(t, t->commands, w);
+
+	if (!k)
+		return;
+	t->commands->prerendered = k;
+	t->only_patched = true;
+	t->ops.make = render_placed;
+	o->places = k->places;
+	o->placed = k->bytes;
+	o->nplaced = k->at[k->count];
+	o->starts = k->at;
+}
+
+void
+render_prepare(struct template *t, const struct engine_work *w)
+{
+	const struct compiled *s = t->commands;
+
+	t->ops.room = get_room;
+	t->ops.make = render_any;
+	if (t->mix)
+		t->shots = new_shots(t, w);
+	if (t->shots)
+		t->ops.make = render_shots;
+	if (t->mix || t->ncommands > 1)
+		return;
+	if (!s->uses[CMDSOURCE_ROWS] && !s->ints && !s->data)
+		prepare_patched(t);
+	else
+		prepare_placed(t, w);
+}
+
+void
+render_bind(struct template *t, size_t most)
+{
+	for (size_t i = 0; t->rows && i < t->ncommands; i++)
+		t->commands[i].prerendered =
+		    prerender_rows(t, &t->commands[i], most);
+}
+
+void
+render_free(struct template *t)
+{
+	for (size_t i = 0; i < t->ncommands; i++)
+		free_prerendered(t->commands[i].prerendered);
+	free_shots(t->shots);
+	free(t->one);
 }

@@ -159,7 +159,7 @@ struct run {
 	bool strict;      /* an error or a lost connection ends it */
 	bool kept;        /* what a verified load wrote stays, see readback.h */
 	bool by_key;      /* in a cluster: the key decides the node */
-	uint32_t pipeline; /* whole texts, see together.h */
+	uint32_t pipeline; /* whole texts, see transaction.h */
 	uint32_t together;
 	int64_t timeout_ns;
 	int64_t start;  /* of the warm-up */

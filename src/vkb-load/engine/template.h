@@ -1,5 +1,6 @@
 /*
- * Commands with placeholders: compiles a text and renders requests.
+ * Commands with placeholders: compiles texts into pieces, see pieces.h, of
+ * which render.c makes requests.
  *
  * The text has words as in a shell; in "..." \xHH is a byte. A ";" behind a
  * word or by itself ends a command and another follows; a number before a
@@ -25,10 +26,6 @@
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 
-/* Why a text with {key} may be refused. */
-#define TEMPLATE_LINE_ORDER \
-	"keys in sequence need one command, but {key} is in several"
-
 #include "cmdsource.h"
 
 struct rowset;
@@ -38,11 +35,14 @@ struct template;
 #define TEMPLATE_SAME "__rand_same__"
 
 /*
- * Returns NULL and *why, which the caller frees, if the text is not valid. The
- * values are those of the work.
+ * Makes the template of what a work sends: a named test, a text or the parts of
+ * a mix. In a cluster, further numbers of a named test whose key has a number
+ * are in the slot of that key; else the last number, if a command writes one
+ * element, decides its collection (see keys.h). Returns NULL and *why, which
+ * the caller frees, if the text is not valid.
  */
 struct template *template_new(
-    const char *text, const struct engine_work *, bool cluster, char **why);
+    const struct engine_target *, const struct engine_work *, char **why);
 void template_free(struct template *);
 
 /* Returns the fields that it names, in order; NULL ends the list; borrowed. */
@@ -55,16 +55,11 @@ const char *const *template_fields(const struct template *);
 void template_bind(struct template *, const struct rowset *, size_t most);
 
 /*
- * Return the source of a text, of a named test, and of the commands that fill
- * the server for it, with up to 'many' elements in each where possible; the
- * first returns NULL after reporting an error. In a cluster, further numbers of
- * a named test whose key has a number are in the slot of that key; else the
- * last number, if a command writes one element, decides its collection (see
- * keys.h).
+ * Return the source of the commands of a work, with its rows, and of those that
+ * fill the server for a named test, with up to 'many' elements in each where
+ * possible; the first returns NULL after reporting an error.
  */
 struct cmdsource *template_open(
-    const struct engine_target *, const struct engine_work *);
-struct cmdsource *template_open_named(
     const struct engine_target *, const struct engine_work *);
 struct cmdsource *template_open_seed(
     const struct engine_target *, const struct engine_work *, unsigned many);

@@ -14,7 +14,7 @@
 #include "sending.h"
 #include "share.h"
 #include "slotmap.h"
-#include "together.h"
+#include "transaction.h"
 #include "verify.h"
 #include "counters.h"
 #include "written.h"
@@ -79,7 +79,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 		plain = t->replies;
 	c->awaited -= t->replies;
 	if (c->repeats)
-		plain = together_count_new(c, plain);
+		plain = transaction_count_new(c, plain);
 	w->answered += plain;
 	if (c->refills > c->awaited)
 		c->refills = c->awaited;
@@ -101,7 +101,7 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	bool ok;
 	size_t part = 0;
 
-	if (strcmp(line, SCAN_NIL) == 0 && !together_is_exec(w, c, nth))
+	if (strcmp(line, SCAN_NIL) == 0 && !transaction_is_exec(w, c, nth))
 		return;
 	ok = counters_count_error_reply(w, c, line);
 	if (!ok)

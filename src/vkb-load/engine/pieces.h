@@ -1,10 +1,10 @@
 /*
- * A template in pieces: compile.c compiles the text, render.c renders
- * requests.
- * Private to template.c.
+ * The commands of a load as pieces: template.c compiles texts into them, mix.c
+ * and transaction.c say in which order they come, render.c makes their bytes.
+ * Private to these.
  */
-#ifndef COMPILE_H
-#define COMPILE_H
+#ifndef PIECES_H
+#define PIECES_H
 
 #include "digits.h"
 #include "template.h"
@@ -32,8 +32,8 @@ struct piece {
 	size_t at; /* offset in the bytes; if patched, in each request */
 };
 
-#define COMPILE_SHARED 9
-#define COMPILE_INTS 16 /* most numbers and sizes drawn for a word */
+#define PIECES_SHARED 9
+#define PIECES_INTS 16 /* most numbers and sizes drawn for a word */
 
 struct range {
 	uint64_t low, count;
@@ -60,9 +60,25 @@ struct compiled { /* one command */
 					    owned */
 };
 
+/* The requests of a command, one for each row, or with values that differ,
+ * rendered in advance except for numbers and tags. */
+struct prerendered {
+	const char *bytes;  /* CMDSOURCE_SLACK more may be read */
+	size_t count;       /* of requests */
+	size_t places;      /* of those that differ, if by values */
+	const uint64_t *at; /* offset of each request, and the end */
+	/*
+	 * The offset of each number and tag in its request, one for each patch.
+	 * NULL: the same in all requests, see piece.at.
+	 */
+	const uint32_t *offsets;
+	struct arena *bytes_file, *at_file, *offsets_file;
+};
+
 struct template
 {
 	struct cmdsource source;
+	struct cmdsource_ops ops; /* of the source */
 	struct compiled *commands;
 	size_t ncommands;
 	char *bytes; /* all constant bytes, then CMDSOURCE_SLACK */
@@ -77,36 +93,33 @@ struct template
 	    *before[CMDSOURCE_COUNTERS]; /* used by the turns before each */
 	bool only_patched;               /* one command without fields */
 	char *one;                       /* then the bytes of the command */
-	unsigned values;                 /* of a named test; else 0 */
-	struct values *data;             /* __data__; owned */
-	bool *execs;                     /* of the source; owned */
-	struct mix *mix;                 /* NULL: it is not one */
+	struct shots *shots; /* of a mix, if all its requests are listed */
+	unsigned values;     /* of a named test; else 0 */
+	struct values *data; /* __data__; owned */
+	bool *execs;         /* of the source; owned */
+	struct mix *mix;     /* NULL: it is not one */
 };
 
-/* A text of a template, or one of those of a mix. */
-struct compile_text {
-	const char *text;  /* NULL: the bytes of a line */
+/* A text of a template: its only one, or a part of a mix. */
+struct piece_text {
+	char *text;        /* owned; NULL: the bytes of a line */
 	unsigned values;   /* of a named test; else 0 */
 	size_t first, end; /* set: its commands in the template */
 	bool line;         /* set: it uses {key} */
 };
 
-#define COMPILE_DRAWS                                           \
+/* Why a text with {key} may be refused. */
+#define PIECES_LINE_ORDER \
+	"keys in sequence need one command, but {key} is in several"
+
+#define PIECES_DRAWS                                            \
 	256 /* most numbers of a command that are drawn at once \
 	     */
-
-/*
- * Compiles n texts into the template, whose 'data' is set, one behind the
- * other. Returns NULL, or why one is not valid, which the caller frees; the
- * template owns the parts made so far.
- */
-char *compile_template(
-    struct template *, struct compile_text *, size_t n, bool cluster);
 
 /* Returns the bytes of a piece that has a constant width and differs, else 0.
  */
 static inline size_t
-compile_patch_width(enum piece_kind kind)
+pieces_patch_width(enum piece_kind kind)
 {
 	switch (kind) {
 	case PIECE_TAG:
@@ -123,29 +136,5 @@ compile_patch_width(enum piece_kind kind)
 		return 0;
 	}
 }
-
-/*
- * See struct cmdsource_ops; the second for a template that is only patched, the
- * third for one whose requests are in places.
- */
-uint32_t render_commands(const struct cmdsource *, struct cursor *,
-    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
-uint32_t render_patched(const struct cmdsource *, struct cursor *,
-    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
-uint32_t render_placed(const struct cmdsource *, struct cursor *,
-    const struct keys *, char *buf, uint32_t n, size_t full, size_t *len);
-size_t render_room(const struct cmdsource *, size_t bytes);
-
-/* Writes the next command, which is that one; returns its end. */
-struct draw;
-char *render_command(
-    const struct template *, const struct compiled *, struct draw *, char *to);
-
-/*
- * Writes the pieces first..end, none of them patched, of a row or with drawn
- * values; returns the length.
- */
-size_t render_pieces(const struct template *, const struct compiled *,
-    size_t first, size_t end, uint64_t row, struct draw *, char *to);
 
 #endif

@@ -13,8 +13,8 @@
  * which is one too, and nothing of the transaction is done. After a MOVED the
  * slots are read again, so the next ones find their node.
  */
-#ifndef TOGETHER_H
-#define TOGETHER_H
+#ifndef TRANSACTION_H
+#define TRANSACTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,26 +29,27 @@ struct worker;
  * Sets 'together' and 'execs' of the source of a compiled template. Returns
  * NULL, or why its transactions are not valid, which the caller frees.
  */
-char *together_find(
+char *transaction_find(
     struct template *, const struct engine_work *, bool cluster);
 
 /* Is a command of a template MULTI? */
-bool together_begins(const struct template *, const struct compiled *);
+bool transaction_begins(const struct template *, const struct compiled *);
 
 /* Is the nth awaited reply of a client's connection that of an EXEC? */
-bool together_is_exec(const struct worker *, const struct conn *, uint32_t nth);
+bool transaction_is_exec(
+    const struct worker *, const struct conn *, uint32_t nth);
 
 /* Is the nth awaited request of a client's connection in a transaction? */
-bool together_is_whole(
+bool transaction_is_whole(
     const struct worker *, const struct conn *, uint32_t nth);
 
 /*
  * Before n lost requests are sent again, the last of 'batch': returns how many
  * more to begin with a whole text.
  */
-uint32_t together_complete(const struct worker *, struct conn *, uint32_t n);
+uint32_t transaction_complete(const struct worker *, struct conn *, uint32_t n);
 
 /* Returns how many of n replies are not of requests that were sent again. */
-uint32_t together_count_new(struct conn *, uint32_t n);
+uint32_t transaction_count_new(struct conn *, uint32_t n);
 
 #endif

@@ -1,5 +1,5 @@
-#include "together.h"
-#include "compile.h"
+#include "transaction.h"
+#include "pieces.h"
 #include "engine.h"
 #include "mem.h"
 #include "run.h"
@@ -23,7 +23,7 @@ is_command(const struct template *t, const struct compiled *s, const char *name)
 }
 
 bool
-together_begins(const struct template *t, const struct compiled *s)
+transaction_begins(const struct template *t, const struct compiled *s)
 {
 	return is_command(t, s, "MULTI");
 }
@@ -38,7 +38,7 @@ find_mistake(struct template *t, bool *any)
 	for (uint64_t i = 0; i < t->source.cycle; i++) {
 		s = &t->commands[t->cycle[i]];
 		exec = is_command(t, s, "EXEC");
-		if (together_begins(t, s)) {
+		if (transaction_begins(t, s)) {
 			if (open)
 				return "MULTI comes again before EXEC";
 			open = *any = true;
@@ -53,7 +53,7 @@ find_mistake(struct template *t, bool *any)
 }
 
 char *
-together_find(struct template *t, const struct engine_work *w, bool cluster)
+transaction_find(struct template *t, const struct engine_work *w, bool cluster)
 {
 	struct cmdsource *o = &t->source;
 	const char *why;
@@ -78,7 +78,7 @@ together_find(struct template *t, const struct engine_work *w, bool cluster)
 }
 
 bool
-together_is_exec(const struct worker *w, const struct conn *c, uint32_t nth)
+transaction_is_exec(const struct worker *w, const struct conn *c, uint32_t nth)
 {
 	const struct cmdsource *s = w->run->source;
 	uint64_t next = c->cursor.turn + c->todo - (c->awaited - c->refills);
@@ -87,7 +87,7 @@ together_is_exec(const struct worker *w, const struct conn *c, uint32_t nth)
 }
 
 bool
-together_is_whole(const struct worker *w, const struct conn *c, uint32_t nth)
+transaction_is_whole(const struct worker *w, const struct conn *c, uint32_t nth)
 {
 	const struct mix *m = w->run->source->mix;
 
@@ -96,7 +96,7 @@ together_is_whole(const struct worker *w, const struct conn *c, uint32_t nth)
 }
 
 uint32_t
-together_complete(const struct worker *w, struct conn *c, uint32_t n)
+transaction_complete(const struct worker *w, struct conn *c, uint32_t n)
 {
 	const struct mix *m = w->run->source->mix;
 	uint32_t whole = w->run->together, more;
@@ -109,7 +109,7 @@ together_complete(const struct worker *w, struct conn *c, uint32_t n)
 }
 
 uint32_t
-together_count_new(struct conn *c, uint32_t n)
+transaction_count_new(struct conn *c, uint32_t n)
 {
 	uint32_t old = c->repeats < n ? c->repeats : n;
 
