@@ -186,9 +186,6 @@ empty 'src/vkb-load/engine: no modules depend on each other in a circle'
 test_same 'connect scan' \
   "$(tests/layers engine | awk '$1 == "conn" { print $2 }' | xargs)" \
   'src/vkb-load/engine: connections do not use workers, requests or node maps'
-test_same arrivals \
-  "$(tests/layers engine | awk '$2 ~ /loop$/ { print $1 }' | sort -u | xargs)" \
-  'src/vkb-load/engine: only the table of arrivals uses the loops'
 nm -A "$VKB_BUILD"/vkb-load/engine/*.o | grep ' U json_' >"$bad"
 empty 'src/vkb-load/engine: no module uses JSON'
 

@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static const struct pacing *closed_loop;
+
 /* Sends requests of one byte, which names the node. */
 static uint32_t
 make_bytes(const struct cmdsource *s, struct cursor *c, const struct keys *k,
@@ -47,7 +49,6 @@ struct cluster {
 static struct cluster *
 start_cluster(size_t clients, uint32_t pipeline)
 {
-	static const struct arrivals closed = {.pacing = &closedloop};
 	static const struct engine_work work = {.clients = 20};
 	struct cluster *k = calloc(1, sizeof *k);
 
@@ -55,7 +56,7 @@ start_cluster(size_t clients, uint32_t pipeline)
 		abort();
 	k->run = (struct run){.together = 1,
 	    .source = &bytes,
-	    .arrivals = &closed,
+	    .arrivals = arrivals_find(&work),
 	    .work = &work,
 	    .chooser = &chooser_uniform,
 	    .requests = RUN_ENDLESS,
@@ -148,10 +149,10 @@ turns(void)
 
 	pools_begin(&k->w);
 	for (size_t i = 0; i < 60; i++)
-		closedloop.idle(&k->w, &k->conns[i], 0);
+		closed_loop->idle(&k->w, &k->conns[i], 0);
 	tap_ok(read_sent(k, s, sizeof s) == 0,
 	    "in a cluster nothing is sent before all replies are read");
-	closedloop.dispatch(&k->w, 0);
+	closed_loop->dispatch(&k->w, 0);
 	tap_ok(read_sent(k, s, sizeof s) == 200, "then each client sends");
 	for (size_t i = 1; s[0] && s[i]; i++)
 		changes += s[i] != s[i - 1];
@@ -171,12 +172,12 @@ turns_of_one(bool tls, uint32_t pipeline, int first, int then)
 		k->run.setup.tls = (struct tls_context *)k;
 	k->w.npools = 1;
 	for (size_t i = 0; i < 20; i++)
-		closedloop.idle(&k->w, &k->conns[i], 0);
+		closed_loop->idle(&k->w, &k->conns[i], 0);
 	k->conns[3].nredirected = 1;
 	tap_ok(read_sent(k, s, sizeof s) == first,
 	    "%s, pipeline %u: %d requests are sent while replies are read",
 	    tls ? "TLS" : "plain", pipeline, first);
-	closedloop.dispatch(&k->w, 0);
+	closed_loop->dispatch(&k->w, 0);
 	tap_ok(read_sent(k, s, sizeof s) == then,
 	    "then %d, and none where a redirected one is awaited", then);
 	stop_cluster(k);
@@ -198,27 +199,27 @@ breaks(void)
 		k->conns[i].state = CONN_CONNECTING;
 	pools_begin(&k->w);
 	for (size_t i = 2; i < 6; i++)
-		closedloop.idle(&k->w, &k->conns[i], 0);
-	closedloop.dispatch(&k->w, 0);
+		closed_loop->idle(&k->w, &k->conns[i], 0);
+	closed_loop->dispatch(&k->w, 0);
 	tap_ok(read_sent(k, s, sizeof s) == 0,
 	    "clients wait for a node without a connection");
 	k->conns[0].state = CONN_READY;
-	closedloop.idle(&k->w, &k->conns[0], 0);
-	closedloop.dispatch(&k->w, 0);
+	closed_loop->idle(&k->w, &k->conns[0], 0);
+	closed_loop->dispatch(&k->w, 0);
 	tap_ok(read_sent(k, s, sizeof s) == 1 && *s == 'a',
 	    "one of them sends on the first connection: %s", s);
 	k->conns[0].awaited = 0;
-	closedloop.idle(&k->w, &k->conns[0], 0);
+	closed_loop->idle(&k->w, &k->conns[0], 0);
 	k->conns[0].state = CONN_DOWN;
-	closedloop.dispatch(&k->w, 0);
+	closed_loop->dispatch(&k->w, 0);
 	tap_ok(read_sent(k, s, sizeof s) == 0,
 	    "nothing is sent on one that broke after its reply was read");
 	for (size_t i = 0; i < 2; i++) {
 		k->conns[i].state = CONN_READY;
-		closedloop.idle(&k->w, &k->conns[i], 0);
+		closed_loop->idle(&k->w, &k->conns[i], 0);
 	}
-	closedloop.dispatch(&k->w, 0);
-	closedloop.dispatch(&k->w, 0);
+	closed_loop->dispatch(&k->w, 0);
+	closed_loop->dispatch(&k->w, 0);
 	tap_ok(read_sent(k, s, sizeof s) == 2,
 	    "when both are back, both clients send, once: %s", s);
 	stop_cluster(k);
@@ -242,19 +243,19 @@ ends(bool by_key)
 		k->w.npools = 1;
 	pools_begin(&k->w);
 	for (size_t i = 0; i < (by_key ? 6 : 2); i++)
-		closedloop.idle(&k->w, &k->conns[i], 0);
-	closedloop.dispatch(&k->w, 0);
-	while ((n = read_sent(k, s, sizeof s)) && !closedloop.done(&k->w)) {
+		closed_loop->idle(&k->w, &k->conns[i], 0);
+	closed_loop->dispatch(&k->w, 0);
+	while ((n = read_sent(k, s, sizeof s)) && !closed_loop->done(&k->w)) {
 		sent += n;
 		for (size_t i = 0; i < 6; i++)
 			if (k->conns[i].awaited) {
 				k->conns[i].awaited = 0;
 				k->w.loop.busy--;
-				closedloop.idle(&k->w, &k->conns[i], 0);
+				closed_loop->idle(&k->w, &k->conns[i], 0);
 			}
-		closedloop.dispatch(&k->w, 0);
+		closed_loop->dispatch(&k->w, 0);
 	}
-	tap_ok(sent == 5 && closedloop.done(&k->w),
+	tap_ok(sent == 5 && closed_loop->done(&k->w),
 	    "%s: after %d of 5 requests the thread is done",
 	    by_key ? "in a cluster" : "without one", sent);
 	stop_cluster(k);
@@ -263,6 +264,7 @@ ends(bool by_key)
 int
 main(void)
 {
+	closed_loop = arrivals_find(&(struct engine_work){.rate = 0})->pacing;
 	clients();
 	turns();
 	turns_of_one(true, 1, 0, 19);

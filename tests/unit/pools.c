@@ -16,6 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static const struct pacing *open_loop;
+
 /* A ring that grows when its first element is not at its beginning. */
 static void
 backlogs(void)
@@ -112,54 +114,55 @@ schedule(void)
 	    .npools = 1,
 	    .share = RUN_ENDLESS};
 
-	openloop.start(&w);
+	open_loop->start(&w);
 	tap_near(w.seen.gap_ns, 2e6, 0,
 	    "of two threads each has every other request");
-	tap_ok(openloop.next(&w) == 1005000, "the second thread begins later");
-	openloop.dispatch(&w, 1005000 - 1);
+	tap_ok(
+	    open_loop->next(&w) == 1005000, "the second thread begins later");
+	open_loop->dispatch(&w, 1005000 - 1);
 	tap_ok(w.seen.n == 0, "nothing is due before its time");
-	openloop.dispatch(&w, 1005000);
-	tap_ok(w.seen.n == 1 && openloop.next(&w) == 3005000,
+	open_loop->dispatch(&w, 1005000);
+	tap_ok(w.seen.n == 1 && open_loop->next(&w) == 3005000,
 	    "at its time a request is due, and the next one a gap later");
 	tap_ok(w.measured == 0 && w.max_backlog == 0,
 	    "the warm-up is not measured");
-	openloop.dispatch(&w, 7005000);
+	open_loop->dispatch(&w, 7005000);
 	tap_ok(w.seen.n == 4 && w.measured == 3,
 	    "from 2.5 ms on requests are measured");
 	tap_near(
 	    w.max_backlog, 4, 0, "without idle connections all requests wait");
-	openloop.dispatch(&w, 20005000);
-	tap_ok(w.seen.n == 5 && openloop.next(&w) == INT64_MAX,
+	open_loop->dispatch(&w, 20005000);
+	tap_ok(w.seen.n == 5 && open_loop->next(&w) == INT64_MAX,
 	    "no request is due at the end or later");
 	w.seen = w.sent = (struct schedule){0};
 	w.nwindows = 0;
 	r.requests = 4;
 	r.t1 = INT64_MAX;
-	openloop.start(&w);
+	open_loop->start(&w);
 	w.measured = 0;
 	w.share = 2;
-	openloop.dispatch(&w, 100000000);
-	tap_ok(
-	    w.measured == 2 && w.seen.n == 3 && openloop.next(&w) == INT64_MAX,
+	open_loop->dispatch(&w, 100000000);
+	tap_ok(w.measured == 2 && w.seen.n == 3 &&
+		open_loop->next(&w) == INT64_MAX,
 	    "after its share of 2 requests nothing is due");
 	tap_ok(
-	    !openloop.done(&w), "the thread is not done while requests wait");
+	    !open_loop->done(&w), "the thread is not done while requests wait");
 	w.sent.n = 3;
-	tap_ok(
-	    openloop.done(&w), "the thread is done when all requests are sent");
+	tap_ok(open_loop->done(&w),
+	    "the thread is done when all requests are sent");
 	w.nredirected = 1;
-	tap_ok(!openloop.done(&w),
+	tap_ok(!open_loop->done(&w),
 	    "the thread is not done while a request is redirected");
 	w.nredirected = 0;
 	w.loop.busy = 1;
-	tap_ok(!openloop.done(&w),
+	tap_ok(!open_loop->done(&w),
 	    "the thread is not done while a reply is missing");
 	w.loop.busy = 0;
 	w.again = 1;
-	tap_ok(!openloop.done(&w),
+	tap_ok(!open_loop->done(&w),
 	    "the thread is not done while a request is to be sent again");
 	w.ending = true;
-	tap_ok(openloop.done(&w), "the thread is done if the run has failed");
+	tap_ok(open_loop->done(&w), "the thread is done if the run has failed");
 	free(w.windows);
 }
 
@@ -212,8 +215,8 @@ repeats(void)
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) < 0)
 		perror("socketpair");
 	c.fd = fd[0];
-	openloop.start(&w);
-	openloop.dispatch(&w, 1200000);
+	open_loop->start(&w);
+	open_loop->dispatch(&w, 1200000);
 	for (int i = 0; i < 12; i++)
 		right &= i < 7 || i > 10
 		    ? due[i] == -77 && written[i] == -77
@@ -238,7 +241,7 @@ begin_slice(struct worker *w, int64_t start, int64_t head)
 	r->from = run_by_duration(r) ? r->t0 : r->start;
 	r->t1 = r->start + 10000000;
 	r->pauses = true;
-	openloop.start(w);
+	open_loop->start(w);
 }
 
 /* The clock of a thread at 1000 requests/s stops between slices. */
@@ -257,36 +260,36 @@ pauses(bool by_duration)
 	int64_t at = 50000;
 
 	begin_slice(&w, at, 10000000); /* a warm-up */
-	openloop.dispatch(&w, at + 11500000);
+	open_loop->dispatch(&w, at + 11500000);
 	tap_ok(w.seen.n == 10 && w.measured == 0,
 	    "after the end of a slice no request is due");
-	openloop.stop(&w, at + 11500000);
+	open_loop->stop(&w, at + 11500000);
 	tap_ok(w.seen.n == 10 && w.sent.n == 0,
 	    "requests that wait are left to the next slice");
 	at = 1000000000;
 	begin_slice(&w, at, 1000000);
-	openloop.dispatch(&w, at);
+	open_loop->dispatch(&w, at);
 	tap_ok(w.seen.n == 12,
 	    "requests that were due before the last reply are left, too");
-	tap_ok(openloop.next(&w) == at + 500000,
+	tap_ok(open_loop->next(&w) == at + 500000,
 	    "the next slice continues from the last reply");
-	openloop.dispatch(&w, at + 999999);
+	open_loop->dispatch(&w, at + 999999);
 	tap_ok(w.seen.n == 13 && w.measured == (by_duration ? 0 : 1),
 	    "with a number of requests those from the begin of the slice "
 	    "count");
-	openloop.dispatch(&w, at + 10000000);
+	open_loop->dispatch(&w, at + 10000000);
 	tap_ok(w.measured == (by_duration ? 9 : 10),
 	    "with a duration those after its head count");
-	openloop.stop(&w, at + 10000000);
+	open_loop->stop(&w, at + 10000000);
 	at *= 2;
 	begin_slice(&w, at, 1000000);
-	openloop.dispatch(&w, at + 10000000);
+	open_loop->dispatch(&w, at + 10000000);
 	tap_ok(w.measured == (by_duration ? 18 : 20),
 	    "so it is in the next slice");
-	openloop.stop(&w, at + 10000000);
+	open_loop->stop(&w, at + 10000000);
 	r.pauses = false;
 	w.latency = HIST_LATENCY();
-	openloop.stop(&w, at + 10000000);
+	open_loop->stop(&w, at + 10000000);
 	tap_ok(hist_count(w.latency) == 18 && hist_max(w.latency) < 20000000,
 	    "the last slice records requests that were never sent, with their "
 	    "age without the pauses");
@@ -305,19 +308,20 @@ drains(void)
 	    .run = &r, .pools = &p, .npools = 1, .share = RUN_ENDLESS};
 
 	w.loop.now = r.t1;
-	tap_ok(openloop.done(&w),
+	tap_ok(open_loop->done(&w),
 	    "at the end the thread is done if nothing waits");
 	w.loop.now = r.t1 - 1;
-	tap_ok(!openloop.done(&w), "before the end the thread is not done");
+	tap_ok(!open_loop->done(&w), "before the end the thread is not done");
 	w.seen.n = 1;
 	w.loop.now = r.t1 + 99999999;
-	tap_ok(!openloop.done(&w),
+	tap_ok(!open_loop->done(&w),
 	    "requests that wait are sent until 0.1 s after the end");
 	w.loop.now++;
-	tap_ok(openloop.done(&w), "requests that wait longer are not sent");
+	tap_ok(open_loop->done(&w), "requests that wait longer are not sent");
 	r.pauses = true;
 	w.loop.now = r.t1;
-	tap_ok(openloop.done(&w), "before a pause requests that wait are left");
+	tap_ok(
+	    open_loop->done(&w), "before a pause requests that wait are left");
 }
 
 /* Requests that are due look for a connection until 0.1 s after the end, not
@@ -343,8 +347,8 @@ tries(void)
 		struct worker w = {
 		    .run = &r, .pools = &p, .npools = 1, .share = RUN_ENDLESS};
 
-		openloop.start(&w);
-		openloop.dispatch(&w, r.t1 + v[i].at_ns);
+		open_loop->start(&w);
+		open_loop->dispatch(&w, r.t1 + v[i].at_ns);
 		tap_ok(w.seen.n == 1000 && p.nidle == v[i].left,
 		    "%lld ns after the end %zu connections are not used",
 		    (long long)v[i].at_ns, v[i].left);
@@ -355,6 +359,7 @@ tries(void)
 int
 main(void)
 {
+	open_loop = arrivals_find(&(struct engine_work){.rate = 1})->pacing;
 	backlogs();
 	draws();
 	idle();

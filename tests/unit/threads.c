@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const struct pacing *closed_loop;
+
 static struct gate gate = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 static struct engine_node nodes[2] = {
@@ -313,62 +315,62 @@ answers(void)
 	    .taken = 1};
 	struct conn c = {.start_ns = 900, .counted = true};
 
-	tap_ok(!closedloop.answered(&v, &c, 999, 3) && v.counted == 0 &&
+	tap_ok(!closed_loop->answered(&v, &c, 999, 3) && v.counted == 0 &&
 		hist_count(v.latency) == 0,
 	    "an answer before the measured time does not count");
-	tap_ok(closedloop.answered(&v, &c, 1000, 3) && v.counted == 2 &&
+	tap_ok(closed_loop->answered(&v, &c, 1000, 3) && v.counted == 2 &&
 		v.interval_counted == 2 && hist_count(v.latency) == 2,
 	    "an answer in the measured time counts; redirected ones do not");
 	tap_ok(hist_min(v.latency) == 100 && hist_max(v.latency) == 100,
 	    "its latency is the time since its batch was sent");
-	tap_ok(closedloop.answered(&v, &c, 1999, 2) && v.counted == 3,
+	tap_ok(closed_loop->answered(&v, &c, 1999, 2) && v.counted == 3,
 	    "an answer in the last nanosecond counts");
-	tap_ok(!closedloop.answered(&v, &c, 2000, 2) && v.counted == 3 &&
+	tap_ok(!closed_loop->answered(&v, &c, 2000, 2) && v.counted == 3 &&
 		v.interval_counted == 3 && hist_count(v.latency) == 4,
 	    "a late answer has a latency and does not count");
 	r.requests = 10;
 	c.counted = false;
-	tap_ok(!closedloop.answered(&v, &c, 1500, 2) && v.counted == 3 &&
+	tap_ok(!closed_loop->answered(&v, &c, 1500, 2) && v.counted == 3 &&
 		hist_count(v.latency) == 4,
 	    "with a number of requests an answer counts if its batch does");
 	c.counted = true;
-	tap_ok(closedloop.answered(&v, &c, 990, 2) && v.counted == 4 &&
+	tap_ok(closed_loop->answered(&v, &c, 990, 2) && v.counted == 4 &&
 		hist_count(v.latency) == 4,
 	    "in the head of a slice an answer counts and has no latency");
 	w.batch_first_byte = true;
 	v.taken = 0;
 	hist_clear(v.latency);
-	closedloop.answered(&v, &c, 1100, 1);
-	closedloop.answered(&v, &c, 1900, 1);
+	closed_loop->answered(&v, &c, 1100, 1);
+	closed_loop->answered(&v, &c, 1900, 1);
 	tap_ok(hist_count(v.latency) == 2 && hist_max(v.latency) < 220 &&
 		c.first_ns == 1100,
 	    "the latency of a batch may end with its first byte");
-	tap_ok(closedloop.redirected(&v,
+	tap_ok(closed_loop->redirected(&v,
 		   &(struct redirected){.start_ns = 1000, .counted = true},
 		   1500) &&
 		v.counted == 7 && hist_max(v.latency) > 450,
 	    "a redirected request counts by itself");
 	v.loop.now = 1999;
-	tap_ok(!closedloop.done(&v) && !v.ending,
+	tap_ok(!closed_loop->done(&v) && !v.ending,
 	    "before its end the run is not done");
 	v.loop.now = 2000;
 	v.loop.busy = 1;
-	tap_ok(!closedloop.done(&v) && v.ending,
+	tap_ok(!closed_loop->done(&v) && v.ending,
 	    "after its end the run waits for replies");
 	v.loop.busy = 0;
 	v.nredirected = 1;
-	tap_ok(!closedloop.done(&v),
+	tap_ok(!closed_loop->done(&v),
 	    "after its end the run waits for redirected requests");
 	v.nredirected = 0;
 	v.again = 1;
-	tap_ok(
-	    !closedloop.done(&v), "after its end lost requests are sent again");
+	tap_ok(!closed_loop->done(&v),
+	    "after its end lost requests are sent again");
 	atomic_store(&gate.lost_too_much, true);
-	tap_ok(
-	    closedloop.done(&v), "with too many losses the run does not wait");
+	tap_ok(closed_loop->done(&v),
+	    "with too many losses the run does not wait");
 	atomic_store(&gate.lost_too_much, false);
 	v.again = 0;
-	tap_ok(closedloop.done(&v), "without open requests the run is done");
+	tap_ok(closed_loop->done(&v), "without open requests the run is done");
 	hist_free(v.latency);
 }
 
@@ -419,6 +421,7 @@ errors(void)
 int
 main(void)
 {
+	closed_loop = arrivals_find(&(struct engine_work){.rate = 0})->pacing;
 	if (!freopen("/dev/null", "w", stderr)) /* messages of failed runs */
 		return 2;
 	shares();

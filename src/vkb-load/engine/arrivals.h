@@ -1,6 +1,6 @@
 /*
- * Arrivals: when the requests of a stream are sent. arrivals.c
- * chooses among the kinds. Private to the engine, like run.h.
+ * Arrivals: when the requests of a stream are sent, and which latency is
+ * recorded for them. Private to the engine, like run.h.
  */
 #ifndef ARRIVALS_H
 #define ARRIVALS_H
@@ -66,9 +66,6 @@ struct arrivals {
 	void (*begin)(struct schedule *);
 	void (*advance)(struct schedule *); /* also counts n up */
 };
-
-extern const struct pacing closedloop, closedloop_mix, closedreplay, openloop;
-extern const struct pacing replayloop;
 
 /* Returns the arrivals that the work asks for. */
 const struct arrivals *arrivals_find(const struct engine_work *);

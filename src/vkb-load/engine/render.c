@@ -153,7 +153,7 @@ find_collection(const struct keys *k, unsigned slot)
 }
 
 /* Draws the number of {key}, in a cluster one on this node. */
-static void
+__attribute__((noinline)) static void
 draw_line_key(struct draw *d)
 {
 	const struct keys *k = d->keys;
@@ -190,7 +190,7 @@ draw_for_slot(struct draw *d, const struct compiled *s, unsigned slot)
 }
 
 /* In a cluster: draws the slot, and its number. */
-static void
+__attribute__((noinline)) static void
 draw_slot(struct draw *d, const struct compiled *s)
 {
 	const struct keys *k = d->keys;
@@ -227,7 +227,9 @@ draw_slot(struct draw *d, const struct compiled *s)
 	d->tag = k->tags[keys_slot(d->residue)];
 }
 
-static uint64_t
+/* Like the two before, it is a function of its own to keep the common case
+ * fast. */
+__attribute__((noinline)) static uint64_t
 draw_by_kind(struct draw *d, const struct piece *p)
 {
 	switch (p->kind) {

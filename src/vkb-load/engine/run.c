@@ -117,14 +117,3 @@ run_take_share(struct worker *w)
 	pthread_mutex_unlock(&r->gate->lock);
 	return n > 0;
 }
-
-void
-run_take_times(
-    struct worker *w, struct conn *c, uint32_t nth, struct redirected *a)
-{
-	uint32_t k = (c->oldest + nth) % w->run->pipeline;
-
-	a->due = c->due[k];
-	a->start_ns = c->written[k];
-	c->due[k] = RUN_NOT_COUNTED;
-}

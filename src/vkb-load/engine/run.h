@@ -288,8 +288,4 @@ struct redirected {
 	size_t part; /* of a mix */
 };
 
-/* The operation take_times of openloop and replayloop, see arrivals.h. */
-void run_take_times(
-    struct worker *, struct conn *, uint32_t nth, struct redirected *);
-
 #endif
