@@ -127,7 +127,8 @@ FUZZCC = clang $(STD) -O0 -gline-tables-only -fno-sanitize-recover=all -Isrc \
 FUZZSAN = address,undefined
 
 FUZZMK = $(BUILD)/fuzz/obj.mk
-ifneq ($(filter fuzz,$(MAKECMDGOALS)),)
+# It is made when the flags of packages are known: make reads its files again.
+ifneq ($(and $(filter fuzz,$(MAKECMDGOALS)),$(PKGCFLAGS)),)
 include $(FUZZMK)
 endif
 $(FUZZMK): $(FUZZSRC) $(PRIVATE) $(LIB)
