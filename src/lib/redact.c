@@ -34,11 +34,18 @@ static const struct {
  * markup a tag. */
 enum form { PLAIN, JSON, MARKUP };
 
+/* Up to a place: does a string of JSON hold it? */
+struct strings {
+	size_t at;
+	bool inside;
+};
+
 struct scan {
 	const char *s;
 	size_t n, i;
 	enum form form;
-	size_t rules_end; /* the rules of a user end here */
+	struct strings strings; /* up to about i */
+	size_t rules_end;       /* the rules of a user end here */
 	/* The ends that were found last, so that each is searched once: */
 	size_t text_end[2]; /* of a line; of a list: see find_text_end */
 	size_t url_end;     /* of a word behind "://" */
@@ -156,6 +163,32 @@ measure_quote(const struct scan *s, size_t i)
 	return char_at(s, k) && strchr("\"'`", char_at(s, k)) ? k + 1 - i : 0;
 }
 
+/* Moves to i, behind strings of JSON, which end with their line at the latest.
+ */
+static void
+follow_strings(const struct scan *s, struct strings *p, size_t i)
+{
+	for (; p->at < i; p->at++)
+		if (s->s[p->at] == '\n')
+			p->inside = false;
+		else if (s->s[p->at] == '\\' && p->inside)
+			p->at++;
+		else if (s->s[p->at] == '"')
+			p->inside = !p->inside;
+}
+
+/* Is the quote of n bytes at i within a string of JSON, and not its end? */
+static bool
+is_in_string(const struct scan *s, size_t i, size_t n)
+{
+	struct strings p = s->strings;
+
+	if (s->form != JSON || (n == 1 && s->s[i] == '"'))
+		return false;
+	follow_strings(s, &p, i);
+	return p.inside;
+}
+
 /* Returns the length of the text from i, behind a quote of n bytes, up to the
  * same quote, to the end of the string of JSON that it stands in, or to the
  * end.
@@ -164,21 +197,18 @@ static size_t
 measure_quoted(const struct scan *s, size_t i, size_t n)
 {
 	const char *quote = s->s + i - n;
-	bool entity = *quote == '&';
-	bool inside = s->form == JSON && (n > 1 || *quote != '"');
+	bool entity = *quote == '&', inside = is_in_string(s, i - n, n);
 	size_t k = i, run;
 
 	for (; k < s->n; k++) {
-		if (entity && k + n <= s->n && memcmp(s->s + k, quote, n) == 0)
+		for (run = 0; char_at(s, k) == '\\'; run++)
+			k++;
+		if (entity ? k + n <= s->n && memcmp(s->s + k, quote, n) == 0
+			   : char_at(s, k) == quote[n - 1] &&
+			    (run == n - 1 || (n == 1 && run % 2 == 0)))
+			return k - (entity || n == 1 ? 0 : run) - i;
+		if (inside && char_at(s, k) == '"' && run % 2 == 0)
 			return k - i;
-		for (run = 0; char_at(s, k + run) == '\\';)
-			run++;
-		if (!entity && char_at(s, k + run) == quote[n - 1] &&
-		    (run == n - 1 || (n == 1 && run % 2 == 0)))
-			return k + (n == 1 ? run : 0) - i;
-		if (inside && char_at(s, k + run) == '"' && run % 2 == 0)
-			return k + run - i;
-		k += run;
 	}
 	return s->n - i;
 }
@@ -609,6 +639,7 @@ find_secret(struct scan *s, struct hit *h)
 		size_t i = s->i;
 		char c = s->s[i];
 
+		follow_strings(s, &s->strings, i);
 		if (c == ':' && has_text(s, i, "://")) {
 			s->i = i + 3;
 			n = measure_login(s, s->i);

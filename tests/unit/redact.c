@@ -74,6 +74,11 @@ static const struct {
     {"--config 'user=b on >PW' x > y", "--config 'user=b on >***' x > y"},
     {"see issue #123 of user bob: a > b", NULL},
     {"[12:03] password='a \"PW', then", "[12:03] password='***', then"},
+    {"{\"a\":1}\nvalkey --requirepass 'ab\"PW' z",
+	"{\"a\":1}\nvalkey --requirepass '***' z"},
+    {"[\"x\"] --password 'ab\"PW' z", "[\"x\"] --password '***' z"},
+    {"{&quot;password&quot;:&quot;PW\\&quot;,&quot;b&quot;:1}",
+	"{&quot;password&quot;:&quot;***&quot;,&quot;b&quot;:1}"},
     /* JSON, in whose strings a quote may not end */
     {"{\"a\":\"password='PW\",\"b\":1}", "{\"a\":\"password='***\",\"b\":1}"},
     {"{\"a\":\"password=`P\\\"W PW\",\"b\":1}",
