@@ -20,6 +20,7 @@
 #include "opt.h"
 #include "proc.h"
 #include "record.h"
+#include "redact.h"
 #include "rng.h"
 #include "sink.h"
 #include "stats.h"
@@ -106,7 +107,8 @@ struct session {
 
 /* What a process has left behind. */
 struct process {
-	int out, err; /* files in memory */
+	int out, err;    /* files in memory */
+	struct stat was; /* the file of --results before it; st_nlink 0: none */
 	double started, time_s;
 };
 
@@ -118,7 +120,7 @@ take_name(const char *arg, const char **text)
 	bool named = n && arg[n] == '=';
 
 	*text = named ? arg + n + 1 : arg;
-	return named ? mem_strn(arg, n) : mem_str(arg);
+	return named ? mem_strn(arg, n) : redact_copy(arg);
 }
 
 static int
@@ -148,25 +150,40 @@ read_commands(struct session *s, const struct opt_args *args)
 
 /* ---- what was measured before */
 
-/* Marks the round and command of a run that is there. */
+/* What a file to resume says of a round of a command. */
+struct before {
+	char session[16]; /* the last that ran it */
+	bool failed;      /* there, or a part of it */
+};
+
 static void
-mark_done(struct session *s, const struct json *rec)
+note_run(struct session *s, const struct json *rec, struct before *v)
 {
 	const char *label = json_str(json_path(rec, "subject.label"));
+	const char *session = json_str(json_path(rec, "run.session"));
 	double index = json_num(json_path(rec, "run.index"), 0);
+	struct before *b;
 
 	if (!record_is(rec, "run") || !label ||
-	    strcmp(json_get_str(rec, "status"), "ok") != 0 ||
 	    !(index >= 1 && index <= (double)s->o->runs))
 		return;
-	for (size_t i = 0; i < s->n; i++)
-		if (strcmp(label, s->commands[i].name) == 0)
-			s->done[((size_t)index - 1) * s->n + i] = true;
+	for (size_t i = 0; i < s->n; i++) {
+		if (strcmp(label, s->commands[i].name) != 0)
+			continue;
+		b = &v[((size_t)index - 1) * s->n + i];
+		session = session ? session : "?";
+		if (strncmp(b->session, session, sizeof b->session - 1) != 0)
+			b->failed = false;
+		snprintf(b->session, sizeof b->session, "%s", session);
+		b->failed |= strcmp(json_get_str(rec, "status"), "ok") != 0;
+	}
 }
 
 static int
 read_done(struct session *s)
 {
+	size_t places = s->n * (size_t)s->o->runs;
+	struct before *v = mem_array(places, sizeof *v);
 	struct jsonl *in = jsonl_open(&s->o->resume, 1);
 	struct json *rec;
 	int k, rc = 0;
@@ -176,10 +193,13 @@ read_done(struct session *s)
 			rc = -1;
 			continue;
 		}
-		mark_done(s, rec);
+		note_run(s, rec, v);
 		json_free(rec);
 	}
 	jsonl_close(in);
+	for (size_t i = 0; i < places; i++)
+		s->done[i] = v[i].session[0] && !v[i].failed;
+	free(v);
 	return rc;
 }
 
@@ -341,11 +361,13 @@ open_results(const struct session *s, struct process *of)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_fail_sys(
 		    "cannot read '%s' (option '--results')", file);
-	if ((double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9 <
-	    of->started - 1) {
+	if (of->was.st_nlink && st.st_ino == of->was.st_ino &&
+	    st.st_size == of->was.st_size &&
+	    memcmp(&st.st_mtim, &of->was.st_mtim, sizeof st.st_mtim) == 0 &&
+	    memcmp(&st.st_ctim, &of->was.st_ctim, sizeof st.st_ctim) == 0) {
 		close(fd);
-		return err_fail("'%s' (option '--results') is older than the "
-				"process that was to write it",
+		return err_fail("the process has not written '%s' (option "
+				"'--results')",
 		    file);
 	}
 	return fd;
@@ -458,10 +480,29 @@ complete_run(const struct session *s, const struct command *c, size_t round,
 	json_set_str(run, "started", clock_iso_of(iso, of->started));
 }
 
+/* Are both runs of one subject, whatever its label? */
+static bool
+is_same_subject(const struct json *a, const struct json *b)
+{
+	json_del(json_get(a, "subject"), "label");
+	json_del(json_get(b, "subject"), "label");
+	return json_equal(json_get(a, "subject"), json_get(b, "subject"));
+}
+
+static void
+free_results(struct result *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		json_free(v[i].run);
+		json_free(v[i].values);
+	}
+	free(v);
+}
+
 /* Reads the records that vkb-parse has made; takes 'fd'. Returns the results,
  * of *n cases, or NULL after reporting an error; the caller frees them. */
 static struct result *
-read_results(int fd, size_t *n)
+read_results(const struct command *c, int fd, size_t *n)
 {
 	struct jsonl *in = jsonl_fd(fd, "vkb-parse");
 	struct intern *keys = intern_new();
@@ -478,6 +519,13 @@ read_results(int fd, size_t *n)
 			json_free(rec);
 			continue;
 		}
+		if (*n && !is_same_subject(v[0].run, rec)) {
+			k = err_fail("'%s' prints results of several subjects: "
+				     "give each a command of its own",
+			    c->name);
+			json_free(rec);
+			break;
+		}
 		json_canonical(&key, json_get(rec, "config"));
 		str_printf(&key, " %d %s", json_get_bool(rec, "counted", false),
 		    json_get_str(rec, "status"));
@@ -491,7 +539,13 @@ read_results(int fd, size_t *n)
 	}
 	jsonl_close(in);
 	intern_free(keys);
-	return v;
+	if (k == 0 && !*n)
+		err_say("'%s' has printed no result", c->name);
+	if (k == 0)
+		return v;
+	free_results(v, *n);
+	*n = 0;
+	return NULL;
 }
 
 /* Writes the results of a process in one piece, so that a kill leaves all or
@@ -532,6 +586,8 @@ run_once(struct session *s, size_t round, const struct command *c)
 	int fd = -1, rc = of.out < 0 || of.err < 0 ? -1 : 0;
 
 	s->order++;
+	if (s->o->results && stat(s->o->results, &of.was) < 0)
+		of.was.st_nlink = 0;
 	if (rc == 0 && run_process(s, c, &of) == 0) {
 		fd = open_results(s, &of);
 		if (fd >= 0) {
@@ -539,7 +595,7 @@ run_once(struct session *s, size_t round, const struct command *c)
 
 			close(fd);
 			if (records >= 0)
-				v = read_results(records, &n);
+				v = read_results(c, records, &n);
 			else
 				err_say("'%s': vkb-parse does not know what it "
 					"has printed; --from names a format, "

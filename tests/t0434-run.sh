@@ -57,6 +57,34 @@ test_same 12 "$(grep -c '"type":"run"' part.jsonl)" 'and appends it'
 test_that '--resume with nothing missing' vkb-run -n 3 --resume part.jsonl good='sh bench good 1' bad='sh bench bad 2'
 test_empty_file turns 'runs nothing'
 
+# one of two benchmarks of a process fails, until there is a file
+cat >half <<'END'
+echo x >>turns
+status=ok; [ -e good ] || status=failed
+for c in A B; do
+  printf '{"type":"run","v":1,"subject":{},"config":{"command":"%s"},"run":{},"metrics":{"rps":1},"status":"%s","error":"e"}\n' $c $status
+  status=ok
+done
+END
+test_status 2 'a benchmark of a process that fails' vkb-run -q -n 1 -o half.jsonl 'sh half'
+test_match "'sh half': a benchmark failed: e" .err 'the message says so'
+: >turns
+: >good
+test_that '--resume after it' vkb-run -q -n 1 --resume half.jsonl 'sh half'
+test_same 1 "$(wc -l <turns)" 'runs that process again'
+test_that '--resume once more' vkb-run -q -n 1 --resume half.jsonl 'sh half'
+test_same 1 "$(wc -l <turns)" 'runs nothing'
+for name in one two; do
+  printf '{"type":"run","v":1,"subject":{"server":"%s"},"config":{"command":"A"},"run":{},"metrics":{"rps":1},"status":"ok"}\n' $name
+done >several
+test_status 2 'results of several subjects' vkb-run -n 1 'cat several'
+test_match 'prints results of several subjects' .err 'the message says so'
+printf '{"type":"env","v":1,"time":"2026-01-01T00:00:00Z","env":{}}\n' >nothing
+test_status 2 'records without a result' vkb-run -n 1 'cat nothing'
+test_match 'has printed no result' .err 'the message says so'
+test_status 2 'two commands that differ in a password alone' vkb-run -n 1 'true --password aaa' 'true --password bbb'
+test_absent 'aaa\|bbb' .err 'the message has no password'
+
 test_status 2 'a process killed by a signal' vkb-run -n 1 "kill -9 \$\$"
 test_match 'killed by signal 9' .err 'the message names the signal'
 test_status 2 'output without results' vkb-run -n 1 'echo hello'
@@ -101,9 +129,10 @@ printf 'cmd;tps\nGET;%s\n' "$1" >out.csv
 END
 test_that '--results' vkb-run -q -n 1 --results out.csv -c config.command=cmd,tps=tps a='sh csv 100' b='sh csv 200'
 test_same '100 200' "$(jq -r 'select(.type == "run") | .metrics.tps' .out | sort -n | paste -sd' ')" 'the file of each process is read'
-touch -d '2020-01-01' out.csv
-test_status 2 'a file that was not written' vkb-run -q -n 1 --results out.csv -c tps=tps true
-test_match 'older than the process' .err 'the message says so'
+test_status 2 'a file that another process wrote' \
+  vkb-run -q -n 2 --results out.csv -c config.command=cmd,tps=tps a='sh csv 100' b=true
+test_match "has not written 'out.csv'" .err 'the message says so'
+test_same 'a a' "$(jq -r 'select(.type == "run") | .subject.label' .out | xargs)" 'the process that has not has no run'
 test_status 2 'no file' vkb-run -q -n 1 --results none.csv -c tps=tps true
 test_match "cannot read 'none.csv'" .err 'the message names it'
 
