@@ -76,7 +76,7 @@ test_match '^~ +SET .*\+1\.0%, \+46 in setCommand +not slower$' .out 'its row sa
 cp .out brief
 test_same "$(cat brief)" "$(vkb-compare --deltas deltas)" 'and the report from the records'
 judge --explain SET runs >explained
-test_match '^  reason .* below 1%, and the time of the case did not change$' explained '--explain says why'
+test_match '^  reason .* below 1%, and the case is not slower$' explained '--explain says why'
 { cat slight && both GET 4746 100000 .002; } >runs
 says 'two such cases' 'GET executes 0\.98% more instructions, SET 0\.98% more instructions, without being slower\.$'
 jq -c 'select(.counted or .type != "run")' slight >runs
@@ -92,8 +92,16 @@ test_status 1 'slightly more work fails if the case is slower' judge -f jsonl:de
 test_same regression "$(jq -r 'select(.metric == "instructions_per_req").verdict' deltas)" 'also by its work'
 both SET 4746 99000 .3 | jq -c 'if .counted or .type != "run" then . else .metrics.server_cpu_us_per_req =
   7 + .01 * (.run.index % 3) end' >runs
-says 'slightly more work, and as much CPU time' 'SET executes 0\.98% more .*, but is not slower: CPU per request is within 2%\.'
-test_status 0 'the CPU time of a request is enough' judge runs
+test_status 1 'the CPU time of a request is not enough where the time is undecided' judge runs
+both SET 4746 100000 .002 | jq -c 'if .counted or .type != "run" then . else .metrics.server_cpu_us_per_req =
+  (if .subject.label == "base" then 7 else 7.5 end) + .01 * (.run.index % 3) end' >runs
+test_status 1 'slightly more work fails if it takes more CPU time' judge -f jsonl:deltas runs
+test_same regression "$(jq -r 'select(.metric == "instructions_per_req").verdict' deltas)" 'also by its work'
+test_status 1 'slightly more work fails beyond a margin that was chosen' \
+  judge --margin instructions_per_req=0.5% slight
+both SET 4746 104000 .002 >runs
+says 'slightly more work, and faster' "Better: SET executes 0\\.98% more instructions per request \\(\\+46 in setCommand\\), but is [34]\\.[0-9]% faster $T\\.$"
+test_status 0 'it does not fail either' judge runs
 both SET 5123 104000 .002 >runs
 says 'more work, faster' "SET executes 9\\.0% more instructions per request \\(\\+423 in setCommand\\), but is [34]\\.[0-9]% faster $T\\.$"
 both SET 4277 96000 .002 >runs
@@ -263,6 +271,8 @@ test_match '^More work: SET \(allocations per request up from 0\)\.$' text \
 judge keys >text
 test_match '^Worse: SET \(12\.5% more bytes per key\)\.$' text \
   'memory per key is exact, too, and is not called work'
+jq -c 'select(.type == "run" and .run.index == 1)' keys >one
+test_status 1 'one server of each build is enough' judge one
 vkb-stats runs >summaries
 test_same "$(judge runs | sed -n 1p)" "$(judge summaries | sed -n 1p)" \
   'vkb-stats keeps the functions'

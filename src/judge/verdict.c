@@ -275,7 +275,7 @@ verdict_decide(const struct verdict_facts *f, enum metric_better better,
 bool
 verdict_is_slight(const char *name, const struct verdict_facts *rise)
 {
-	return strcmp(name, COUNTED_METRIC) == 0 &&
+	return strcmp(name, COUNTED_METRIC) == 0 && rise->ratio > 1 &&
 	    rise->ratio < 1 + VERDICT_SLIGHT;
 }
 
@@ -299,7 +299,7 @@ verdict_outweighs(const struct verdict_other *by, const char *name,
 	double calls = rise->median[1] - rise->median[0];
 
 	if (verdict_is_slight(name, rise))
-		return time && by->verdict == VERDICT_EQUIVALENT;
+		return by->time && (sure || by->verdict == VERDICT_EQUIVALENT);
 	if (strcmp(name, "allocations_per_req") == 0)
 		return (sure || by->verdict == VERDICT_LIKELY_IMPROVEMENT) &&
 		    (time || work);

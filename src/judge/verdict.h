@@ -134,9 +134,9 @@ const char *verdict_name_outweighed(
 /*
  * Does the other metric of the same case outweigh a rise of the metric 'name',
  * so that it is different and not worse? A slight rise of instructions is
- * outweighed by a time or CPU time per request that is equivalent. The others
- * need one that became better: allocations and system calls are means, so fewer
- * instructions or less time, also if that is only likely, outweigh more
+ * outweighed by the time of the case, if that is equivalent or better. The
+ * others need one that is better: allocations and system calls are means, so
+ * fewer instructions or less time, also if that is only likely, outweigh more
  * allocations, and less time outweighs more system calls. Instructions do not
  * hold the work of the kernel, so they outweigh these only where many are saved
  * for each call.

@@ -133,6 +133,24 @@ is_outweighed(const struct row *row, const struct row *by)
 	    verdict_outweighs(&other, row->name, &row->facts);
 }
 
+/* May slightly more instructions be outweighed? Not if the margin was chosen,
+ * or if what was measured of the case says that it is slower, or likely is. */
+static bool
+may_be_slight(const struct comparison *c, const struct row *row)
+{
+	if (strcmp(row->margin_from, "table") != 0)
+		return false;
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *by = &c->rows[i];
+
+		if (by->pair == row->pair && by->gate && !by->exact &&
+		    (by->verdict == VERDICT_REGRESSION ||
+			by->verdict == VERDICT_LIKELY_REGRESSION))
+			return false;
+	}
+	return true;
+}
+
 /* More allocations or system calls are not a regression of a case that takes
  * less, nor are slightly more instructions of one that is not slower. */
 static void
@@ -141,7 +159,9 @@ outweigh_rows(struct comparison *c)
 	for (size_t i = 0; i < c->nrows; i++) {
 		struct row *row = &c->rows[i];
 
-		if (row->verdict != VERDICT_REGRESSION)
+		if (row->verdict != VERDICT_REGRESSION ||
+		    (verdict_is_slight(row->name, &row->facts) &&
+			!may_be_slight(c, row)))
 			continue;
 		for (size_t j = 0; j < c->nrows; j++)
 			row->outweighed |= is_outweighed(row, &c->rows[j]);

@@ -257,9 +257,9 @@ explain_reason(struct str *s, const struct row *r)
 	default:
 		if (r->outweighed)
 			str_add(s,
-			    report_is_work(r)
+			    verdict_is_slight(r->name, &r->facts)
 				? "the change is beyond the margin, but below "
-				  "1%, and the time of the case did not change"
+				  "1%, and the case is not slower"
 				: "the change is beyond the margin, but the "
 				  "case takes fewer instructions or less "
 				  "time");

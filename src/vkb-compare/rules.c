@@ -40,22 +40,17 @@ apply_options(const struct rules *r, struct row *row)
 		apply_answer(row, &m->answer, "option");
 }
 
-/* Do the runs of each side have one value, and those of two servers? A side
- * with one run has another server in the other side, if that has the same
- * value. */
+/* Have all runs of the side one value? vkb-load counts one server of each build
+ * where the builds agree, so that it may be one run. */
 static bool
-do_runs_agree(const struct pairing *p, const char *metric)
+do_runs_agree(const struct kase *k, const char *metric)
 {
-	struct sample s[2] = {sample_metric(p->side[0], metric),
-	    sample_metric(p->side[1], metric)};
-	bool agree = s[0].n && s[1].n &&
-	    ((s[0].n > 1 && s[1].n > 1) || s[0].v[0] == s[1].v[0]);
+	struct sample s = sample_metric(k, metric);
+	bool agree = s.n > 0;
 
-	for (size_t j = 0; j < 2; j++) {
-		for (size_t i = 1; i < s[j].n; i++)
-			agree = agree && s[j].v[i] == s[j].v[0];
-		sample_free(&s[j]);
-	}
+	for (size_t i = 1; i < s.n; i++)
+		agree = agree && s.v[i] == s.v[0];
+	sample_free(&s);
 	return agree;
 }
 
@@ -100,7 +95,9 @@ set_exactness(struct row *row)
 	for (size_t j = 0; j < 2; j++)
 		counted[j] = rules_is_counted(row->pair->side[j], row->name);
 	row->loads_differ = counted[0] != counted[1];
-	if (counted[0] && counted[1] && do_runs_agree(row->pair, row->name))
+	if (counted[0] && counted[1] &&
+	    do_runs_agree(row->pair->side[0], row->name) &&
+	    do_runs_agree(row->pair->side[1], row->name))
 		counted_make_exact(m);
 }
 

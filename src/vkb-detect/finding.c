@@ -731,6 +731,27 @@ is_outweighing(
 	    verdict_outweighs(&by, other->metric.name, &other->facts);
 }
 
+/* May slightly more instructions be outweighed? Not if the margin was chosen,
+ * or if what was measured of the case became worse at the same place. */
+static bool
+may_be_slight(
+    const struct findings *all, const enum verdict *v, const struct finding *f)
+{
+	if (f->margin != f->metric.margin)
+		return false;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct finding *by = &all->v[i];
+
+		if (by->series->kase == f->series->kase && by->gate &&
+		    strcmp(by->method, "exact") != 0 && by->lo <= f->hi &&
+		    f->lo <= by->hi &&
+		    (v[i] == VERDICT_REGRESSION ||
+			v[i] == VERDICT_LIKELY_REGRESSION))
+			return false;
+	}
+	return true;
+}
+
 /* More allocations or system calls are not a regression of a case that takes
  * less, nor are slightly more instructions of one that is not slower. 'v' has
  * the verdicts of the findings. */
@@ -740,7 +761,9 @@ outweigh_findings(struct findings *all, enum verdict *v)
 	for (size_t i = 0; i < all->n; i++) {
 		struct finding *f = &all->v[i];
 
-		if (v[i] != VERDICT_REGRESSION)
+		if (v[i] != VERDICT_REGRESSION ||
+		    (verdict_is_slight(f->metric.name, &f->facts) &&
+			!may_be_slight(all, v, f)))
 			continue;
 		for (size_t k = 0; k < all->n; k++)
 			f->outweighed |= is_outweighing(&all->v[k], v[k], f);
@@ -1212,34 +1235,35 @@ judge_beside(const struct findings *all, const struct branch *b,
 	return v;
 }
 
-/* Does a time of the case, of any machine, show that it is not slower from the
- * change of the count on? */
+/* Do the times of the case, of all machines that have some, show that it is not
+ * slower from the change of the count on? */
 static bool
 is_not_slower(const struct findings *all, const struct branch *b,
     const struct finding *change, const struct finding_rules *r)
 {
-	bool known = false;
+	bool known = false, slower = false;
 
-	for (size_t i = 0; i < b->nseries && !known; i++) {
+	for (size_t i = 0; i < b->nseries && !slower; i++) {
 		const struct series *s = &b->series[i];
-		struct verdict_other by = {.name = s->metric};
+		struct verdict_other by = {.name = s->metric, .time = true};
 		struct judged j;
 
 		if (s->kase != change->series->kase ||
 		    read_judged(&j, b, s, r) < 0)
 			continue;
-		if (j.shown && j.frame.gate && !j.exact && j.v.n) {
+		if (j.shown && j.frame.gate && !j.exact && j.v.n &&
+		    is_time(&j.frame)) {
 			by.facts = &j.frame.facts;
 			by.verdict = judge_beside(all, b, &j, change);
-			by.time = is_time(&j.frame);
-			known = verdict_outweighs(
+			known |= verdict_outweighs(
 			    &by, change->metric.name, &change->facts);
+			slower = by.verdict == VERDICT_INCONCLUSIVE;
 		}
 		branch_free_values(&j.v);
 		if (j.shown)
 			free(j.frame.name);
 	}
-	return known;
+	return known && !slower;
 }
 
 /* As deciding_judge, for the findings of a history. */
@@ -1259,7 +1283,8 @@ outweigh_history(
 
 		if (v[i] == VERDICT_REGRESSION && f->gate &&
 		    verdict_is_slight(f->metric.name, &f->facts))
-			f->outweighed = is_not_slower(all, b, f, r);
+			f->outweighed = may_be_slight(all, v, f) &&
+			    is_not_slower(all, b, f, r);
 		if (f->outweighed)
 			f->kind = FINDING_DIFFERENT;
 	}
