@@ -100,7 +100,7 @@ is_hopeless(const struct budget *b, size_t cas, const struct deciding_case *v)
 	double s = find_round_s(b->schedule, cas);
 	double runs = (double)b->made + fmax(0, budget_find_left(b)) / s;
 
-	return s > 0 && v->least > runs;
+	return s > 0 && budget_find_left(b) >= s && v->least > runs;
 }
 
 static enum schedule_end
