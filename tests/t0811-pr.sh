@@ -76,7 +76,7 @@ test_that 'the same commit with a history is exit 0' pr n --commit-url https://e
 test_same none "$(cat n/verdict)" 'equal builds have the verdict none'
 test_same "$(echo "$all" history/index.html | xargs -n 1 | sort)" \
   "$(files n | xargs -n 1 | grep -v '^history/[cm]')" 'the folder has the history'
-test_match 'class="spark"' n/history/index.html 'the history has a chart of the case'
+test_match '<svg class="plot"' n/history/index.html 'the history has a chart of the case'
 test_match '^<title>.*base' "n/history/commit/$(in_repo rev-parse base).html" \
   'the commit that was measured is in the history'
 test_same 24 "$(sed -n "s/.*commit.$(head_of base)[.]html.*>\([0-9]*\)<.td><.tr>.*/\1/p" n/history/index.html)" \
