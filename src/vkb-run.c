@@ -129,17 +129,17 @@ read_commands(struct session *s, const struct opt_args *args)
 	if (!args->n)
 		return opt_usage(&program, "there is no command");
 	s->commands = mem_array(args->n, sizeof *s->commands);
-	for (; s->n < args->n; s->n++) {
-		struct command *c = &s->commands[s->n];
+	for (size_t i = 0; i < args->n; i++) {
+		struct command *c = &s->commands[s->n++];
 
-		c->name = take_name(args->v[s->n], &c->text);
+		c->name = take_name(args->v[i], &c->text);
 		if (!c->text[strspn(c->text, " \t\n")])
-			return err_fail("'%s' has no command: NAME='COMMAND'",
-			    args->v[s->n]);
+			return err_fail(
+			    "'%s' has no command: NAME='COMMAND'", args->v[i]);
 		if (!str_utf8(c->text, strlen(c->text)))
-			return err_fail("'%s' is not UTF-8", args->v[s->n]);
-		for (size_t i = 0; i < s->n; i++)
-			if (strcmp(c->name, s->commands[i].name) == 0)
+			return err_fail("'%s' is not UTF-8", args->v[i]);
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(c->name, s->commands[k].name) == 0)
 				return err_fail("two commands are called '%s': "
 						"give them names, as in "
 						"old='%s'",
