@@ -78,10 +78,10 @@ if test_reference gbench 'files of Google Benchmark'; then
     test_same good "$(sort -u got)" "gbench: $pair: changes"
   done
   # The U tests of so few values have p of 0.667, 1, 0.2 and 0.767.
-  test_same '["BM_Two","cpu_time_ns","insufficient"]
-["BM_Two","real_time_ns","insufficient"]
-["short","cpu_time_ns","insufficient"]
-["short","real_time_ns","insufficient"]' \
+  test_same '["BM_Two","real_time_ns","insufficient"]
+["BM_Two","cpu_time_ns","insufficient"]
+["short","real_time_ns","insufficient"]
+["short","cpu_time_ns","insufficient"]' \
     "$(jq -c '.[] | select(.config.command == "BM_Two" or
       .config.command == "short") | [.config.command, .metric, .verdict]' deltas)" \
     'gbench: no verdict by so few runs'
