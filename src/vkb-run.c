@@ -620,15 +620,12 @@ static void
 say_round(const struct session *s, size_t round)
 {
 	double left = s->spent_s / (double)s->order * (double)s->left;
+	char buf[NUM_BUF];
 
 	if (s->o->quiet || !s->left)
 		return;
-	if (left < 60)
-		err_say("round %zu/%lld done, %.0f s left", round, s->o->runs,
-		    left);
-	else
-		err_say("round %zu/%lld done, %.0f min left", round, s->o->runs,
-		    left / 60);
+	err_say("round %zu/%lld done, %s left", round, s->o->runs,
+	    num_seconds(buf, left));
 }
 
 /* Returns 0, or -1 if the session cannot go on. */
