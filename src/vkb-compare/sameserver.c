@@ -73,13 +73,14 @@ add_size_of_noise(struct str *s, const struct comparison *c)
 	intern_free(names);
 }
 
-/* Did the sides take turns in all rows that are not counted? */
+/* Did the sides take turns in all rows that are not counted? Where values are
+ * missing, few rounds may be left: they are turns, too. */
 static bool
 has_turns(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->nrows; i++)
-		if (!c->rows[i].facts.paired && !c->rows[i].exact &&
-		    !c->rows[i].common)
+		if (!c->rows[i].facts.paired && !c->rows[i].model.rounds &&
+		    !c->rows[i].exact && !c->rows[i].common)
 			return false;
 	return true;
 }
