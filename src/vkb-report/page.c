@@ -1551,31 +1551,6 @@ write_subjects(struct str *s, const struct page *p, const struct headline *h)
 }
 
 static void
-write_card(struct str *s, size_t n, const char *what, const char *end)
-{
-	if (n)
-		markup_printf(
-		    s, "<div><dt>%s%s</dt><dd>%zu</dd></div>\n", what, end, n);
-}
-
-/* Writes how many cases there are, and results of each verdict. */
-static void
-write_cards(struct str *s, const struct model *m, const struct headline *h)
-{
-	if (!m->ncases)
-		return;
-	str_add(s, "<dl class=\"cards\">\n");
-	write_card(s, m->ncases, "case", num_plural((double)m->ncases));
-	if (!h->contender)
-		write_card(s, m->nsubjects, "subject",
-		    num_plural((double)m->nsubjects));
-	for (size_t v = 0; v < VERDICTS; v++)
-		write_card(s, h->count[verdict_order[v]],
-		    verdict_word(verdict_order[v]), "");
-	str_add(s, "</dl>\n");
-}
-
-static void
 write_headline(struct str *s, const struct page *p, const struct headline *h)
 {
 	markup_printf(s, "<div class=\"verdict %s\">\n",
@@ -1586,7 +1561,6 @@ write_headline(struct str *s, const struct page *p, const struct headline *h)
 	if (h->contender)
 		write_subjects(s, p, h);
 	write_facts(s, &h->facts);
-	write_cards(s, p->m, h);
 	if (h->next)
 		markup_printf(s, "<p>Next: <code>%s</code></p>\n", h->next);
 	str_add(s, "</div>\n");
