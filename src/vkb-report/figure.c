@@ -740,20 +740,19 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
     const char *metric, const struct points *v)
 {
 	struct str t = {0}, size = {0}, class = {0};
-	struct changetext text;
 
 	for (size_t j = 0; j < v->n; j++)
 		for (size_t i = 0; i < m->nchanges; i++) {
 			const struct change *c = &m->changes[i];
 
-			if (c->kase != k || strcmp(c->metric, metric) != 0 ||
+			if (c->kase != k ||
+			    strcmp(c->text.metric, metric) != 0 ||
 			    v->c[j]->subject != c->subject)
 				continue;
 			str_clear(&t);
 			str_clear(&size);
 			str_clear(&class);
-			text = changetext_read(c->rec);
-			changetext_percent(&size, &text);
+			changetext_percent(&size, &c->text);
 			str_printf(&t, "%s%s at %s: %s",
 			    c->way == c->kind ? "" : "slow ", c->way,
 			    c->subject->name, size.s);
@@ -1067,7 +1066,7 @@ is_shown(const struct figures *f, const struct kase *k, const char *metric)
 	if (metric_is_shown(f->metrics, &m, -1, &gate))
 		return true;
 	for (size_t i = 0; i < k->ndeltas && !f->metrics; i++)
-		if (strcmp(k->deltas[i]->metric, metric) == 0)
+		if (strcmp(k->deltas[i]->text.metric, metric) == 0)
 			return k->deltas[i]->gate ||
 			    k->deltas[i]->verdict < VERDICT_EQUIVALENT;
 	return false;

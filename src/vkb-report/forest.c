@@ -28,8 +28,10 @@ forest_new(const struct delta *const *deltas, size_t n, const char *metric)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct delta *d = deltas[i];
-		double lo = fabs(log(isnan(d->lo) ? d->ratio : d->lo));
-		double hi = fabs(log(isnan(d->hi) ? d->ratio : d->hi));
+		double lo =
+		    fabs(log(isnan(d->text.lo) ? d->text.ratio : d->text.lo));
+		double hi =
+		    fabs(log(isnan(d->text.hi) ? d->text.ratio : d->text.hi));
 
 		if (isfinite(lo))
 			v[ends++] = lo;
@@ -103,14 +105,16 @@ forest_row(struct str *s, const struct forest *f, const struct delta *d,
     double left, double y)
 {
 	const char *name = verdict_name(d->verdict);
-	double lo = place_ratio(f, isnan(d->lo) ? d->ratio : d->lo);
-	double hi = place_ratio(f, isnan(d->hi) ? d->ratio : d->hi);
-	double at = place_ratio(f, d->ratio), top = y - FOREST_HEIGHT / 2.;
+	double lo =
+	    place_ratio(f, isnan(d->text.lo) ? d->text.ratio : d->text.lo);
+	double hi =
+	    place_ratio(f, isnan(d->text.hi) ? d->text.ratio : d->text.hi);
+	double at = place_ratio(f, d->text.ratio), top = y - FOREST_HEIGHT / 2.;
 
 	draw_margin(s, f, d, left, top);
 	str_printf(s, "<path class=\"zero\" d=\"M%.1f %.1fv%d\"/>",
 	    left + FOREST_WIDTH / 2., top, FOREST_HEIGHT);
-	if (!(d->ratio > 0))
+	if (!(d->text.ratio > 0))
 		return;
 	str_printf(s, "<path class=\"span %s\" d=\"M%.1f %.1fH%.1f\"/>", name,
 	    map_place(left, lo), y, map_place(left, hi));
@@ -141,7 +145,7 @@ choose_rows(const struct model *m, const char *metric, size_t *n)
 		gates |= m->deltas[i].gate;
 	for (size_t i = 0; i < m->ndeltas; i++)
 		if ((m->deltas[i].gate || !gates) &&
-		    strcmp(m->deltas[i].metric, metric) == 0)
+		    strcmp(m->deltas[i].text.metric, metric) == 0)
 			v[(*n)++] = &m->deltas[i];
 	return v;
 }
@@ -150,7 +154,6 @@ static void
 draw_named_row(
     struct str *s, const struct forest *f, const struct delta *d, double y)
 {
-	struct changetext change = changetext_read(d->rec);
 	struct str t = {0};
 
 	str_add(&t, "");
@@ -160,7 +163,7 @@ draw_named_row(
 	    y + 4, t.s);
 	forest_row(s, f, d, LEFT, y);
 	str_clear(&t);
-	changetext_interval(&t, &change);
+	changetext_interval(&t, &d->text);
 	str_printf(&t, "  %s", verdict_word(d->verdict));
 	markup_printf(s, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n",
 	    LEFT + FOREST_WIDTH + 14, y + 4, t.s);

@@ -79,7 +79,7 @@ describe_together(struct headline *h, const struct model *m)
 
 		if (text && *text && headline_has(h, d) &&
 		    d->kase->deltas[0]->verdict < VERDICT_EQUIVALENT &&
-		    metric_guess(d->metric).exact && n++ < TOGETHER)
+		    metric_guess(d->text.metric).exact && n++ < TOGETHER)
 			add_sentence(&h->facts, "%s.", text);
 	}
 	if (n > TOGETHER)

@@ -120,7 +120,7 @@ keep_record(struct list *l, struct json *rec)
 static double
 change_size(const struct delta *d)
 {
-	double size = fabs(log(d->ratio));
+	double size = fabs(log(d->text.ratio));
 
 	return isnan(size) ? 0 : size;
 }
@@ -160,7 +160,7 @@ compare_deltas(const void *a, const void *b)
 	const struct delta *x = a, *y = b;
 	int c = compare_by_weight(x, y);
 
-	c = c ? c : strcmp(x->metric, y->metric);
+	c = c ? c : strcmp(x->text.metric, y->text.metric);
 	c = c ? c : compare_texts(x->kase->name, y->kase->name);
 	return c ? c : compare_places(x->contender, y->contender);
 }
@@ -460,8 +460,8 @@ fill_cell(struct model *m, const struct delta *d, size_t side)
 	if (!c->rec || (d->contender->twin && !c->split))
 		empty_cell(m, c);
 	metrics = json_get(c->rec, "metrics");
-	if (d->metric && !json_get(metrics, d->metric))
-		json_set(metrics, d->metric, make_metric(d, side));
+	if (!json_get(metrics, d->text.metric))
+		json_set(metrics, d->text.metric, make_metric(d, side));
 }
 
 /* Completes the cells, then counts their runs. Requires all records. */
@@ -521,7 +521,6 @@ get_at(const struct json *pair, size_t i)
 static void
 take_delta(struct model *m, struct json *rec)
 {
-	struct range ci = model_range(json_get(rec, "ci95"));
 	const struct pair *pair = add_pair(m, rec);
 	const char *class = json_get_str(rec, "class");
 	struct delta d = {
@@ -529,13 +528,10 @@ take_delta(struct model *m, struct json *rec)
 	    .kase = add_case(m, json_get(rec, "config")),
 	    .base = pair->base,
 	    .contender = pair->contender,
-	    .metric = json_get_str(rec, "metric"),
+	    .text = changetext_read(rec),
 	    .verdict = parse_verdict(json_get_str(rec, "verdict")),
 	    .gate = class && strcmp(class, "gate") == 0,
 	    .waived = json_get(rec, "waiver") != NULL,
-	    .ratio = json_get_num(rec, "ratio", NAN),
-	    .lo = ci.lo,
-	    .hi = ci.hi,
 	};
 
 	keep_record(&m->others, rec);
@@ -550,9 +546,8 @@ take_change(struct model *m, struct json *rec)
 	    .rec = rec,
 	    .kase = add_case(m, json_get(rec, "config")),
 	    .subject = add_subject(m, json_get(rec, "subject")),
-	    .metric = json_get_str(rec, "metric"),
+	    .text = changetext_read(rec),
 	    .kind = json_get_str(rec, "kind"),
-	    .ratio = json_get_num(rec, "ratio", NAN),
 	};
 
 	c.way = json_str(json_path(rec, "trend.direction"));
@@ -767,8 +762,8 @@ model_compared(const struct model *m, size_t *n)
 
 	*n = 0;
 	for (size_t i = 0; i < m->ndeltas; i++)
-		if (intern_id(seen, m->deltas[i].metric) == *n)
-			v[(*n)++] = m->deltas[i].metric;
+		if (intern_id(seen, m->deltas[i].text.metric) == *n)
+			v[(*n)++] = m->deltas[i].text.metric;
 	if (*n)
 		qsort(v, *n, sizeof *v, compare_metrics);
 	intern_free(seen);

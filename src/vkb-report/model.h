@@ -48,10 +48,9 @@ struct delta {
 	const struct json *rec;
 	struct kase *kase;
 	struct subject *base, *contender;
-	const char *metric;
+	struct changetext text;
 	enum verdict verdict;
 	bool gate, waived;
-	double ratio, lo, hi; /* NAN: absent */
 };
 
 struct pair { /* subjects that were compared: always two */
@@ -74,11 +73,11 @@ struct change {
 	const struct json *rec;
 	struct kase *kase;
 	const struct subject *subject;
-	const char *metric, *kind;
+	struct changetext text;
+	const char *kind;
 	const char *way; /* of a trend: its direction; else the kind */
 	const char
-	    *class;   /* "regression", "improvement", or "spike": neither */
-	double ratio; /* NAN: absent */
+	    *class; /* "regression", "improvement", or "spike": neither */
 };
 
 struct model {

@@ -318,12 +318,11 @@ write_changes(struct str *s, const struct figure *f)
 	for (size_t i = 0; f->kind == FIGURE_RUNS && i < f->kase->ndeltas;
 	     i++) {
 		const struct delta *d = f->kase->deltas[i];
-		struct changetext change = changetext_read(d->rec);
 		struct str t = {0};
 
-		if (strcmp(d->metric, f->metric) != 0)
+		if (strcmp(d->text.metric, f->metric) != 0)
 			continue;
-		changetext_interval(&t, &change);
+		changetext_interval(&t, &d->text);
 		markup_printf(s, "; %s%s", t.s,
 		    json_get_bool(d->rec, "paired", false)
 			? " between the runs of a round"
@@ -646,16 +645,15 @@ write_change_row(struct str *s, const struct page *p, const struct change *c)
 {
 	const struct kase *k = c->kase;
 	const struct json *rec = c->rec;
-	struct changetext change = changetext_read(rec);
 
 	str_add(s, "<tr><th scope=\"row\">");
 	write_case_link(s, k);
 	str_add(s, "</th>");
-	html_tag(s, "td", NULL, c->metric);
+	html_tag(s, "td", NULL, c->text.metric);
 	write_subject_cell(s, p, c->subject);
 	write_range(s, rec);
 	str_add(s, "<td class=\"n\">");
-	changetext_interval(s, &change);
+	changetext_interval(s, &c->text);
 	markup_printf(s, "</td><td><span class=\"badge %s\">%s%s</span>",
 	    c->class, c->way == c->kind ? "" : "slow ", c->way);
 	if (json_get_bool(rec, "new", false))
@@ -1108,7 +1106,6 @@ static void
 write_delta_row(struct str *s, const struct page *p, const struct forest *f,
     const struct delta *d, size_t metric)
 {
-	struct changetext text = changetext_read(d->rec);
 	double v[2];
 	struct str t = {0};
 
@@ -1120,12 +1117,12 @@ write_delta_row(struct str *s, const struct page *p, const struct forest *f,
 		markup_printf(
 		    s, " <span class=\"quiet\">%s</span>", d->contender->name);
 	str_add(s, "</th>");
-	changetext_values(&text, v);
+	changetext_values(&d->text, v);
 	html_number_cell(s, v[0]);
 	html_number_cell(s, v[1]);
-	changetext_interval(&t, &text);
+	changetext_interval(&t, &d->text);
 	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
-	    isnan(d->ratio) ? 0 : d->ratio - 1);
+	    isnan(d->text.ratio) ? 0 : d->text.ratio - 1);
 	markup_printf(s, "%s</td>", t.s);
 	write_chart(s, f, d);
 	str_printf(s, "<td data-v=\"%d\">", (int)verdict_rank(d->verdict));
@@ -1147,7 +1144,7 @@ write_metric(struct str *s, const struct page *p, const char *name, size_t at,
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->ndeltas && n < most; i++)
-		if (strcmp(m->deltas[i].metric, name) == 0)
+		if (strcmp(m->deltas[i].text.metric, name) == 0)
 			v[n++] = &m->deltas[i];
 	f = forest_new(v, n, name);
 
@@ -1228,7 +1225,7 @@ find_delta(const struct kase *k, const struct headline *h, const char *metric)
 {
 	for (size_t i = 0; i < k->ndeltas; i++)
 		if (headline_has(h, k->deltas[i]) && k->deltas[i]->gate &&
-		    strcmp(k->deltas[i]->metric, metric) == 0)
+		    strcmp(k->deltas[i]->text.metric, metric) == 0)
 			return k->deltas[i];
 	return NULL;
 }
@@ -1271,7 +1268,7 @@ compare_cases(const void *a, const void *b)
 	const struct delta *y = ((const struct changed *)b)->worst;
 	enum verdict v = x->waived ? VERDICT_DIFFERENT : x->verdict;
 	enum verdict w = y->waived ? VERDICT_DIFFERENT : y->verdict;
-	double p = fabs(log(x->ratio)), q = fabs(log(y->ratio));
+	double p = fabs(log(x->text.ratio)), q = fabs(log(y->text.ratio));
 
 	if (v != w)
 		return verdict_rank(v) < verdict_rank(w) ? -1 : 1;
@@ -1306,10 +1303,8 @@ collect_cases(const struct model *m, const struct headline *h)
 static void
 write_change(struct str *s, const struct delta *d, bool words)
 {
-	struct changetext text = changetext_read(d->rec);
-
-	changetext_cell(
-	    s, &text, d->verdict, json_get_bool(d->rec, "noise", false), words);
+	changetext_cell(s, &d->text, d->verdict,
+	    json_get_bool(d->rec, "noise", false), words);
 }
 
 /* Adds an attribute: how probable it is that the value truly changed. */
@@ -1342,7 +1337,7 @@ write_column(struct str *s, const struct changed *c, size_t which)
 	}
 	str_printf(s, "<td class=\"n %s %s\" data-v=\"%.9g\"",
 	    columns[which].class, d && d->gate ? verdict_name(d->verdict) : "",
-	    d && !isnan(d->ratio) ? d->ratio : 1);
+	    d && !isnan(d->text.ratio) ? d->text.ratio : 1);
 	if (d)
 		write_chance(s, d);
 	str_addc(s, '>');
@@ -1354,10 +1349,9 @@ write_column(struct str *s, const struct changed *c, size_t which)
 static void
 write_values(struct str *s, const struct delta *d)
 {
-	struct changetext text = changetext_read(d->rec);
 	double v[2];
 
-	changetext_values(&text, v);
+	changetext_values(&d->text, v);
 	str_printf(
 	    s, "<td class=\"n wide\" data-v=\"%.9g\">", isnan(v[1]) ? 0 : v[1]);
 	if (!json_get_bool(d->rec, "common", false)) {
@@ -1394,7 +1388,7 @@ write_others(struct str *s, const struct table *t, const struct headline *h,
 			d->verdict >= VERDICT_EQUIVALENT))
 			continue;
 		str_add(&text, text.len ? "; " : "also ");
-		metric_write_label(&text, d->metric);
+		metric_write_label(&text, d->text.metric);
 		str_addc(&text, ' ');
 		write_change(&text, d, false);
 		str_printf(&text, " %s",
@@ -1419,7 +1413,7 @@ write_changed_row(struct str *s, const struct table *t,
 	write_change(&change, c->first, true);
 	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\"",
 	    verdict_name(c->first->verdict),
-	    isnan(c->first->ratio) ? 0 : c->first->ratio - 1);
+	    isnan(c->first->text.ratio) ? 0 : c->first->text.ratio - 1);
 	write_chance(s, c->first);
 	str_addc(s, '>');
 	html_text(s, change.s);
@@ -1463,7 +1457,7 @@ write_changed_metric(struct str *s, const struct table *t,
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(t->v[i].first->metric, metric) == 0)
+		if (strcmp(t->v[i].first->text.metric, metric) == 0)
 			v[n++] = t->v[i].first;
 	f = forest_new(v, n, metric);
 	if (n) {
@@ -1480,7 +1474,7 @@ write_changed_metric(struct str *s, const struct table *t,
 		str_add(s, "<td></td></tr>\n");
 	}
 	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(t->v[i].first->metric, metric) == 0)
+		if (strcmp(t->v[i].first->text.metric, metric) == 0)
 			write_changed_row(s, t, h, &f, &t->v[i]);
 	str_add(s, n ? "</tbody>\n" : "");
 	str_free(&title);

@@ -70,7 +70,7 @@ static const struct delta *
 find_delta(const struct kase *k, const struct cell *c, const char *metric)
 {
 	for (size_t i = 0; i < k->ndeltas; i++)
-		if (strcmp(k->deltas[i]->metric, metric) == 0 &&
+		if (strcmp(k->deltas[i]->text.metric, metric) == 0 &&
 		    k->deltas[i]->contender == c->subject)
 			return k->deltas[i];
 	return NULL;
@@ -109,10 +109,8 @@ add_subjects(struct table *t, const struct kase *k, const char *metric)
 
 		draw_bars(&bars, v, n, &l);
 		if (d) { /* the value that agrees with the change */
-			struct changetext text = changetext_read(d->rec);
-
-			changetext_values(&text, value);
-			changetext_interval(&change, &text);
+			changetext_values(&d->text, value);
+			changetext_interval(&change, &d->text);
 			str_printf(&change, " %s", verdict_word(d->verdict));
 		}
 		add_row(t, i ? "" : k->name, k->cells[i]->subject->name, metric,
@@ -127,12 +125,10 @@ format_last_change(struct str *s, const struct model *m, const struct kase *k,
 {
 	for (size_t i = m->nchanges; i-- > 0;) {
 		const struct change *c = &m->changes[i];
-		struct changetext text;
 
-		if (c->kase != k || strcmp(c->metric, metric) != 0)
+		if (c->kase != k || strcmp(c->text.metric, metric) != 0)
 			continue;
-		text = changetext_read(c->rec);
-		changetext_percent(s, &text);
+		changetext_percent(s, &c->text);
 		str_printf(s, " at %s %s", c->subject->name, c->kind);
 		return;
 	}
