@@ -219,7 +219,7 @@ test_same 'Open regressions' "$(grep -E '^(Open|Slow|[0-9]+ other|Cases|Commits)
 test_match '^-20.[01]% throughput 1 case SET -20.[01]% throughput 00000000 c17 &lt;b&gt;&amp;amp; 2026-01-17' \
   said 'a regression has its size, its cases and its commit'
 test_match '^1 open regression\.$' said 'the index has the number of regressions'
-test_absent 'Slow declines|other changes' said 'empty sections are left out'
+test_absent 'Slow regressions|other changes' said 'empty sections are left out'
 test_match '^00000000 c17 &lt;b&gt;&amp;amp; 2026-01-17 regression -20.[01]% in 1 case' said \
   'the row of the commit has the regression'
 test_match 'c16 &lt;b&gt;&amp;amp; 2026-01-16 no change' said 'the rows of other commits have no change'
@@ -332,9 +332,9 @@ test_same 'reverted improvement' "$(grep -oE 'case (regression, reverted|improve
   'a regression comes before an improvement, even if that is newer'
 # shellcheck disable=SC2046 # words
 levels slow $(repeat 8 10000) $(seq 9980 -20 9000) $(repeat 8 9000)
-test_match '^1 slow decline\.$' said 'a slow decline is listed separately'
+test_match '^1 slow regression\.$' said 'a slow regression is listed separately'
 test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughput from unstable .00000000. 2026-01-09 to unstable .00000000. 2026-02-28$' \
-  said 'a slow decline has its rate, its first and its last commit'
+  said 'a slow regression has its rate, its first and its last commit'
 
 # --- the order of the input and of the page
 

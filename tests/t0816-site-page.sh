@@ -119,7 +119,7 @@ cat >want <<'END'
 400 texts that cover each other: 0
 800 texts that cover each other: 0
 1280 texts that cover each other: 0
-1 open regression, 1 slow decline, 1 reverted regression, 2 improvements, 1 spike that went away.
+1 open regression, 1 slow regression, 1 reverted regression, 2 improvements, 1 spike that went away.
 charts: 24
 first cases: HSET P1 16B, HSET P10 16B, HSET P10 256B
 hover: 930K req/s, 2026-03-07 56e27d59 Refactor the event loop, part II: timers & files (#41)

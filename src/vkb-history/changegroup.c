@@ -224,13 +224,8 @@ changegroup_kind(struct str *s, const struct changegroup *g)
 	    [CHANGEGROUP_SPIKE] = ""};
 	const char *way = get_direction(g->v[0].rec);
 
-	if (g->slow)
-		str_add(s,
-		    strcmp(way, "regression") == 0        ? "slow decline"
-			: strcmp(way, "improvement") == 0 ? "slow improvement"
-							  : "slow change");
-	else
-		str_add(s, strcmp(way, "different") == 0 ? "change" : way);
+	str_add(s, g->slow ? "slow " : "");
+	str_add(s, strcmp(way, "different") == 0 ? "change" : way);
 	str_add(s, ends[g->state] ? ends[g->state] : "");
 }
 

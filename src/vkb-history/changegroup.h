@@ -59,7 +59,7 @@ void changegroup_free(struct changegroups *);
  * "spike", or "same" for all others. */
 const char *changegroup_class(const struct changegroup *);
 
-/* Writes "slow decline", "regression, reverted", "improvement", "spike". */
+/* Writes "slow regression", "regression, reverted", "improvement", "spike". */
 void changegroup_kind(struct str *, const struct changegroup *);
 
 /* Writes "-7.2%" or "up from 0". */

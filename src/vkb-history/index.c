@@ -365,7 +365,7 @@ static void
 write_part(struct str *s, const struct index *x, enum part part)
 {
 	static const char *const titles[] = {
-	    "Open regressions", "Slow declines", "Other changes"};
+	    "Open regressions", "Slow regressions", "Other changes"};
 	const struct changegroups *all = x->changes;
 	size_t n = count_part(all, part);
 
@@ -409,7 +409,7 @@ write_lead(struct str *s, const struct index *x)
 	for (size_t i = 0; i < all->n; i++)
 		count[all->v[i].state]++;
 	add_count(&text, open, "open regression", "open regressions");
-	add_count(&text, slow, "slow decline", "slow declines");
+	add_count(&text, slow, "slow regression", "slow regressions");
 	if (!open && !slow)
 		str_add(&text,
 		    x->unknown ? "the changes could not be found"
