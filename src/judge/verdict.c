@@ -45,6 +45,15 @@ verdict_rank(enum verdict v)
 	return rank;
 }
 
+enum verdict
+verdict_foremost(const size_t count[VERDICTS])
+{
+	for (size_t i = 0; i < VERDICTS; i++)
+		if (count[verdict_order[i]])
+			return verdict_order[i];
+	return VERDICTS;
+}
+
 bool
 verdict_is_likely(enum verdict v)
 {

@@ -42,6 +42,9 @@ enum verdict verdict_find(const char *name);
 extern const enum verdict verdict_order[VERDICTS];
 size_t verdict_rank(enum verdict); /* its place there; VERDICTS is last */
 
+/* Returns the first of them that was counted, VERDICTS if none was. */
+enum verdict verdict_foremost(const size_t count[VERDICTS]);
+
 /* Returns "worse", "likely better", "no change", ...: for people. */
 const char *verdict_word(enum verdict);
 

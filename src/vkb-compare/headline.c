@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum verdict
-report_outcome(const struct comparison *c)
-{
-	for (size_t i = 0; i < VERDICTS; i++)
-		if (c->count[verdict_order[i]])
-			return verdict_order[i];
-	return VERDICTS;
-}
-
 size_t
 report_count_missing(const struct comparison *c)
 {

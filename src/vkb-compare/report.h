@@ -110,8 +110,6 @@ void report_advice(struct str *, const struct comparison *);
 /* Writes that both sides are the same server, by the SHA-256 of its file, and
  * how much they differ then; writes nothing if they are not. */
 void report_same_server(struct str *, const struct comparison *);
-/* The most important verdict of the judged rows; VERDICTS: there are none. */
-enum verdict report_outcome(const struct comparison *);
 /* One sentence about a row, without its name. */
 void report_sentence(struct str *, const struct row *);
 /* Why a side of a case was not compared, or only in part. */

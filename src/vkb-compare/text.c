@@ -158,7 +158,7 @@ write_text_shift(struct str *s, const struct shift *p)
 static void
 write_text_head(struct str *s, const struct comparison *c, bool colour)
 {
-	enum verdict v = report_outcome(c);
+	enum verdict v = verdict_foremost(c->count);
 	struct str t = {0};
 
 	if (colour && v < VERDICTS && report_colour(v))
@@ -489,7 +489,7 @@ write_text_overview(struct str *s, const struct report *r)
 	table_titles(t, "|contender|baseline|rows");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct comparison *c = &r->c[i];
-		enum verdict v = report_outcome(c);
+		enum verdict v = verdict_foremost(c->count);
 		struct str counts = {0};
 
 		table_cell(t, v < VERDICTS ? report_sign(v) : " ");

@@ -30,23 +30,15 @@ add_sentence(struct sentences *l, const char *fmt, ...)
 
 /* --- a comparison: its record has the words of vkb-compare */
 
-/* Returns the verdict that needs most attention, VERDICTS if nothing was
- * judged. Counts the judged results of each verdict. */
-static enum verdict
-count_results(const struct headline *h, const struct model *m, size_t *count)
+static void
+count_results(struct headline *h, const struct model *m)
 {
-	enum verdict most = VERDICTS;
-
 	for (size_t i = 0; i < m->ndeltas; i++) {
 		const struct delta *d = &m->deltas[i];
 
-		if (!headline_has(h, d) || !d->gate || d->waived)
-			continue;
-		count[d->verdict]++;
-		if (verdict_rank(d->verdict) < verdict_rank(most))
-			most = d->verdict;
+		if (headline_has(h, d) && d->gate && !d->waived)
+			h->count[d->verdict]++;
 	}
-	return most;
 }
 
 /* Writes "Worse: 2 results; no change: 7 results.", for deltas without the
@@ -131,7 +123,8 @@ describe_pair(struct headline *h, const struct model *m, const struct pair *p)
 	const char *next = json_get_str(p->rec, "next");
 
 	*h = (struct headline){.base = p->base, .contender = p->contender};
-	h->outcome = count_results(h, m, h->count);
+	count_results(h, m);
+	h->outcome = verdict_foremost(h->count);
 	if (has_changed_canary(p->rec))
 		h->outcome = VERDICT_INSUFFICIENT;
 	h->caution = take_text(p->rec, "caution");

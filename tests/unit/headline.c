@@ -27,14 +27,16 @@ headlines(void)
 	for (size_t i = 0; i < 4; i++)
 		rows[i].pair = &pairs[i / 2];
 	rows[1].gate = false;
-	tap_ok(report_outcome(&c) == VERDICTS, "no rows have no outcome");
+	tap_ok(
+	    verdict_foremost(c.count) == VERDICTS, "no rows have no outcome");
 	c.nrows = 0;
 	say(&c, "Nothing was judged.", "no rows");
 	c.nrows = 4;
 	for (size_t i = 0; i < 4; i++)
 		rows[i].verdict = VERDICT_EQUIVALENT;
 	c.count[VERDICT_EQUIVALENT] = 1;
-	tap_ok(report_outcome(&c) == VERDICT_EQUIVALENT, "all are equivalent");
+	tap_ok(verdict_foremost(c.count) == VERDICT_EQUIVALENT,
+	    "all are equivalent");
 	say(&c, "No change: all 2 cases.", "one row that is equivalent");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.failed_runs = 1;
@@ -73,7 +75,7 @@ headlines(void)
 	c.count[VERDICT_IMPROVEMENT] = 1;
 	say(&c, "Worse: GET (20.0% slower), SET (5.0% slower).",
 	    "one more regression, and an improvement without a ratio");
-	tap_ok(report_outcome(&c) == VERDICT_REGRESSION,
+	tap_ok(verdict_foremost(c.count) == VERDICT_REGRESSION,
 	    "with regressions and improvements the outcome is a regression");
 	rows[0].facts.ratio = .8;
 	say(&c, "Worse: SET (20.0% slower), GET (20.0% slower).",
