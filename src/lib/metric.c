@@ -307,6 +307,12 @@ metric_primary(const struct json *config)
 	return has_rate(config) ? "p99_latency_ms" : "rps";
 }
 
+bool
+metric_is_time(const char *name, const struct json *config)
+{
+	return strcmp(metric_base(name), metric_primary(config)) == 0;
+}
+
 const char *
 metric_better_name(enum metric_better better)
 {

@@ -133,6 +133,9 @@ bool metric_keys_differ(const struct json *config);
  */
 const char *metric_primary(const struct json *config);
 
+/* Is it that metric, of the whole case or of a part: the time of its work? */
+bool metric_is_time(const char *name, const struct json *config);
+
 /* "higher", "lower", "neither" */
 const char *metric_better_name(enum metric_better);
 

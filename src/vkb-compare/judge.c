@@ -366,7 +366,5 @@ judge_free(struct comparison *c)
 bool
 judge_is_time(const struct row *r)
 {
-	return !r->common &&
-	    strcmp(metric_base(r->name),
-		metric_primary(r->pair->side[0]->config)) == 0;
+	return !r->common && metric_is_time(r->name, r->pair->side[0]->config);
 }

@@ -707,14 +707,6 @@ judge_sheets(struct findings *all, bool virtual)
 	free(v);
 }
 
-static bool
-is_time(const struct finding *f)
-{
-	return f->primary ||
-	    strcmp(metric_base(f->metric.name),
-		metric_primary(f->series->config)) == 0;
-}
-
 /* Does the finding, with this verdict, at the place of the other and of the
  * same case, outweigh it? */
 static bool
@@ -724,7 +716,8 @@ is_outweighing(
 	struct verdict_other by = {.name = f->metric.name,
 	    .facts = &f->facts,
 	    .verdict = v,
-	    .time = is_time(f)};
+	    .time = f->primary ||
+		metric_is_time(f->metric.name, f->series->config)};
 
 	return f->series->kase == other->series->kase && f->gate &&
 	    f->lo <= other->hi && other->lo <= f->hi &&
@@ -1252,7 +1245,7 @@ is_not_slower(const struct findings *all, const struct branch *b,
 		    read_judged(&j, b, s, r) < 0)
 			continue;
 		if (j.shown && j.frame.gate && !j.exact && j.v.n &&
-		    is_time(&j.frame)) {
+		    (j.frame.primary || metric_is_time(s->metric, s->config))) {
 			by.facts = &j.frame.facts;
 			by.verdict = judge_beside(all, b, &j, change);
 			known |= verdict_outweighs(
