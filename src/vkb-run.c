@@ -560,8 +560,7 @@ write_results(struct session *s, const struct command *c, size_t round,
 	for (size_t i = 0; i < n; i++) {
 		settle_result(&v[i]);
 		complete_run(s, c, round, of, v[i].run);
-		json_append(&lines, v[i].run);
-		str_addc(&lines, '\n');
+		json_append_line(&lines, v[i].run);
 		if (strcmp(json_get_str(v[i].run, "status"), "ok") != 0) {
 			s->failed = true;
 			err_say("'%s': a benchmark failed: %s", c->name,
@@ -662,8 +661,7 @@ write_machine(const struct session *s)
 	struct str line = {0};
 	int rc;
 
-	json_append(&line, env);
-	str_addc(&line, '\n');
+	json_append_line(&line, env);
 	rc = sink_text(s->out, line.s, line.len) < 0
 	    ? err_fail_sys("cannot write a record")
 	    : 0;

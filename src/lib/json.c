@@ -152,6 +152,13 @@ json_append(struct str *b, const struct json *j)
 }
 
 void
+json_append_line(struct str *s, const struct json *j)
+{
+	json_append(s, j);
+	str_addc(s, '\n');
+}
+
+void
 json_canonical(struct str *b, const struct json *j)
 {
 	str_add(b, "");

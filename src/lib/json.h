@@ -30,6 +30,7 @@ struct json *json_parse(const char *s, size_t n, const char **why, size_t *at);
 void json_free(struct json *);
 char *json_print(const struct json *); /* compact; caller frees */
 void json_append(struct str *, const struct json *);
+void json_append_line(struct str *, const struct json *); /* and a newline */
 /* The same with keys sorted at every depth: equal values give equal bytes. NULL
  * gives "". */
 void json_canonical(struct str *, const struct json *);

@@ -63,8 +63,7 @@ jsonfile_write(const char *file, const struct json *rec)
 	struct str s = {0};
 	int rc;
 
-	json_append(&s, rec);
-	str_addc(&s, '\n');
+	json_append_line(&s, rec);
 	rc = tempfile_write(file, s.s, s.len);
 	str_free(&s);
 	return rc;

@@ -395,7 +395,6 @@ jsonl_write(int fd, const struct json *rec)
 {
 	struct sink o = {.fd = fd};
 
-	json_append(&o.s, rec);
-	str_addc(&o.s, '\n');
+	json_append_line(&o.s, rec);
 	return sink_close(&o);
 }

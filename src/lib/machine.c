@@ -229,7 +229,7 @@ add_idle_states(struct json *env, const char *root)
 		free(name);
 		free(path);
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 	if (on + off)
 		json_set_str(env, "idle_states",
 		    !off      ? "all_enabled"
@@ -260,7 +260,7 @@ add_numa_nodes(struct json *env, const char *root)
 		n++;
 	if (n)
 		json_set_num(env, "numa_nodes", (double)n);
-	sysfile_list_free(list);
+	mem_free_list(list);
 }
 
 /* Returns the value of a kernel argument, or NULL. Caller frees. */
@@ -301,7 +301,7 @@ add_vulnerabilities(struct json *env, const char *root)
 
 	for (char **p = list; *p; p++)
 		set_taken(all, strrchr(*p, '/') + 1, sysfile_line(root, *p));
-	sysfile_list_free(list);
+	mem_free_list(list);
 	json_set_filled(env, "vulnerabilities", all);
 }
 
@@ -316,7 +316,7 @@ machine_runs(const char *root, const char *program)
 		runs = v && strcmp(v, program) == 0;
 		free(v);
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 	return runs;
 }
 
@@ -337,7 +337,7 @@ add_interrupts(struct json *env, const char *root)
 			CPU_OR(&all, &all, &one);
 		free(v);
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 	if (CPU_COUNT(&all))
 		set_taken(env, "irq_cpus", cpulist_text(&all));
 	runs = machine_runs(root, "irqbalance");

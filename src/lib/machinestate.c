@@ -33,7 +33,7 @@ find_hottest(const char *root, const char *pattern, const char *about,
 		free(what);
 		free(path);
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 	return max;
 }
 
@@ -71,7 +71,7 @@ machine_state_clocks(const char *root, struct machine_state_clocks *c)
 		c->fastest_mhz = fmax(c->fastest_mhz, v);
 		n++;
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 	if (n)
 		c->mean_mhz = sum / (double)n;
 }
@@ -85,7 +85,7 @@ machine_state_throttles(const char *root)
 
 	for (char **p = list; *p; p++)
 		sum += sysfile_num(root, *p);
-	sysfile_list_free(list);
+	mem_free_list(list);
 	return sum;
 }
 

@@ -59,6 +59,14 @@ mem_strn(const char *s, size_t n)
 	return p;
 }
 
+void
+mem_free_list(char **list)
+{
+	for (char **s = list; s && *s; s++)
+		free(*s);
+	free(list);
+}
+
 char *
 mem_printf(const char *fmt, ...)
 {

@@ -23,4 +23,6 @@ char *mem_str(const char *s);            /* NULL gives NULL */
 char *mem_strn(const char *s, size_t n); /* n bytes as they are, then a NUL */
 char *mem_printf(const char *fmt, ...) ERR_PRINTF(1, 2);
 
+void mem_free_list(char **); /* and its texts; NULL ends it */
+
 #endif

@@ -113,14 +113,6 @@ sysfile_glob(const char *root, const char *pattern)
 	return list;
 }
 
-void
-sysfile_list_free(char **list)
-{
-	for (char **s = list; s && *s; s++)
-		free(*s);
-	free(list);
-}
-
 char *
 sysfile_all(const char *root, const char *pattern)
 {
@@ -133,7 +125,7 @@ sysfile_all(const char *root, const char *pattern)
 			str_printf(&s, "%s%s", s.len ? "," : "", line);
 		free(line);
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 	return s.len ? str_take(&s) : NULL;
 }
 

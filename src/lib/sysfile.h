@@ -26,9 +26,8 @@ double sysfile_value_num(const char *root, const char *path, const char *key);
 FILE *sysfile_open(const char *root, const char *path);
 
 /* Returns the matching paths, without the root, in version order; NULL ends the
- * list. Caller frees with sysfile_list_free. */
+ * list. Caller frees with mem_free_list. */
 char **sysfile_glob(const char *root, const char *pattern);
-void sysfile_list_free(char **);
 
 /* Returns the different first lines of the matching files, separated by commas,
  * or NULL. Caller frees. */

@@ -53,7 +53,7 @@ read_nodes(struct topology *t, const char *root)
 			if (CPU_ISSET(t->v[i].cpu, &set))
 				t->v[i].node = node;
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 }
 
 /*
@@ -73,7 +73,7 @@ read_interrupts(const char *root, cpu_set_t *all)
 		read_list(root, *p, &one);
 		CPU_OR(all, all, &one);
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 }
 
 /* Returns the CPUs that this process may use. */

@@ -56,8 +56,7 @@ tracewriter_begin(struct tracewriter *w, const struct json *head)
 	json_set_num(j, "v", 1);
 	for (head = json_first(head); head; head = json_next(head))
 		json_set(j, json_key(head), json_dup(head));
-	json_append(&w->packed, j);
-	str_addc(&w->packed, '\n');
+	json_append_line(&w->packed, j);
 	json_free(j);
 	return write_packed(w);
 }
@@ -148,8 +147,7 @@ tracewriter_end(struct tracewriter *w, struct tracefile_totals *totals)
 	json_set_num(j, "connections", (double)w->totals.conns);
 	json_set_num(j, "seconds", w->totals.seconds);
 	str_addc(&w->packed, '\n');
-	json_append(&w->packed, j);
-	str_addc(&w->packed, '\n');
+	json_append_line(&w->packed, j);
 	json_free(j);
 	*totals = w->totals;
 	return rc < 0 ? rc : write_packed(w);

@@ -21,19 +21,8 @@ make_numbers(const struct sample *s)
 static void
 append_record(struct str *s, struct json *rec)
 {
-	json_append(s, rec);
-	str_addc(s, '\n');
+	json_append_line(s, rec);
 	json_free(rec);
-}
-
-/* Takes the array, and leaves an empty one out. */
-static void
-set_unless_empty(struct json *rec, const char *key, struct json *array)
-{
-	if (json_first(array))
-		json_set(rec, key, array);
-	else
-		json_free(array);
 }
 
 static void
@@ -54,7 +43,7 @@ set_notes(struct json *rec, const struct row *r)
 		json_push(a, json_string(s.s));
 	if (r->pair->note)
 		json_push(a, json_string(r->pair->note));
-	set_unless_empty(rec, "notes", a);
+	json_set_filled(rec, "notes", a);
 	str_free(&s);
 }
 
@@ -151,7 +140,7 @@ make_lost_case(const struct kase *k, size_t side)
 	json_set(j, "config", json_dup(k->config));
 	json_set_num(j, "n", cases_sum(k, "n"));
 	json_set_num(j, "failed", cases_sum(k, "failed"));
-	set_unless_empty(j, "errors", cases_errors(k));
+	json_set_filled(j, "errors", cases_errors(k));
 	return j;
 }
 
@@ -170,7 +159,7 @@ set_rule_issues(struct json *rec, const struct comparison *c)
 		json_set_str(j, "expires", l->expires);
 		json_push(all, j);
 	}
-	set_unless_empty(rec, "waivers", all);
+	json_set_filled(rec, "waivers", all);
 }
 
 static void
@@ -191,7 +180,7 @@ set_canaries(
 		json_set_bool(j, "ok", k->ok);
 		json_push(all, j);
 	}
-	set_unless_empty(rec, "canary", all);
+	json_set_filled(rec, "canary", all);
 }
 
 /* Sets the texts of other formats, for vkb-compare --deltas and vkb-report. */
@@ -240,7 +229,7 @@ set_metrics(struct json *rec, const struct comparison *c)
 		json_set_num(j, "unchanged", m->model.unchanged);
 		json_set(all, m->name, j);
 	}
-	set_unless_empty(rec, "metrics", all);
+	json_set_filled(rec, "metrics", all);
 }
 
 /* The comparison record: cases not compared, environments, counts. */

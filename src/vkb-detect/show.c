@@ -223,8 +223,7 @@ show_jsonl(struct str *s, const struct branch *b, const struct findings *all)
 	for (size_t i = 0; i < all->n; i++) {
 		struct json *rec = make_change(b, all, &all->v[i]);
 
-		json_append(s, rec);
-		str_addc(s, '\n');
+		json_append_line(s, rec);
 		json_free(rec);
 	}
 }

@@ -119,7 +119,7 @@ find_edits(struct edits *c, const char *root, const struct setting *s)
 			setting_edits_add(c, *p, now, s->wanted, s->name);
 		free(now);
 	}
-	sysfile_list_free(list);
+	mem_free_list(list);
 }
 
 void

@@ -163,8 +163,7 @@ append_to_target(
 		a->present++;
 		return;
 	}
-	json_append(&t->more, rec);
-	str_addc(&t->more, '\n');
+	json_append_line(&t->more, rec);
 	t->added++;
 }
 

@@ -75,8 +75,7 @@ write_exported_row(void *arg, const struct pg_rows *rows, size_t i)
 		rc = record_check(rec, where);
 	}
 	if (rc == 0) {
-		json_append(&e->out.s, rec);
-		str_addc(&e->out.s, '\n');
+		json_append_line(&e->out.s, rec);
 		sink_relieve(&e->out);
 	}
 	e->bad |= rc < 0;

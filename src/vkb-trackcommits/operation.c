@@ -27,8 +27,7 @@ print_id(struct session *s, const char *sha, size_t i)
 static void
 append_record(struct str *out, struct json *rec)
 {
-	json_append(out, rec);
-	str_addc(out, '\n');
+	json_append_line(out, rec);
 	json_free(rec);
 }
 

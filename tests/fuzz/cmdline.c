@@ -1,4 +1,5 @@
 /* A foreign command line in words: quoted again they are the same. */
+#include "mem.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/external/vbargs.h"
 
@@ -34,10 +35,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		if (list[n] || bytes > strlen(text))
 			abort();
-		words_free(again);
+		mem_free_list(again);
 		free(line);
 	}
-	words_free(list);
+	mem_free_list(list);
 	free(text);
 	return 0;
 }

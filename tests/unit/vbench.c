@@ -4,6 +4,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "mem.h"
 #include "str.h"
 #include "vkb-load/case/servercounts.h"
 #include "vkb-load/engine/engine.h"
@@ -52,7 +53,7 @@ does(char *help, const char *command, bool cluster, const char *want)
 	if (strlen(text) > sizeof same)
 		tap_str(text + sizeof same - 1, want, "the other arguments");
 	free(text);
-	words_free(argv);
+	mem_free_list(argv);
 }
 
 static void
@@ -105,7 +106,7 @@ says(const char *out, const char *command, const char *words, const char *want)
 	tap_ok(quick == (strstr(want, "millisecond") != NULL),
 	    "only a time below a millisecond is too short");
 	json_free(m);
-	words_free(list);
+	mem_free_list(list);
 	free(got);
 }
 

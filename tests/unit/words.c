@@ -1,6 +1,7 @@
 /* Words of a command line, split as by a POSIX shell. */
 #include "tap.h"
 
+#include "mem.h"
 #include "str.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/external/vbargs.h"
@@ -38,7 +39,7 @@ commands(const char *text, const char *want)
 	}
 	tap_ok(
 	    strcmp(got.s, want) == 0, "<%s> has %s, not %s", text, want, got.s);
-	words_free(list);
+	mem_free_list(list);
 	str_free(&got);
 }
 
@@ -66,8 +67,8 @@ is(const char *text, const char *want)
 	if (!tap_ok(
 		second && m == n && strcmp(again, got) == 0, "quoted again"))
 		printf("# got %s\n", again);
-	words_free(second);
-	words_free(list);
+	mem_free_list(second);
+	mem_free_list(list);
 	free(line);
 	str_free(&name);
 	free(again);
@@ -83,7 +84,7 @@ is_none(const char *text, const char *want)
 
 	tap_ok(!list, "<%s> cannot be split", text);
 	tap_str(why, want, "the message has the reason");
-	words_free(list);
+	mem_free_list(list);
 }
 
 int
@@ -122,7 +123,7 @@ main(void)
 	is_none("\"\\\"", "a quote is not closed");
 	is_none("\\", "a backslash is its last character");
 	is_none("a \"b\\", "a backslash is its last character");
-	words_free(NULL);
+	mem_free_list(NULL);
 	commands("", "");
 	commands("SET a b", "1*[SET][a][b]");
 	commands("3 SET a b ; GET c", "3*[SET][a][b] 1*[GET][c]");

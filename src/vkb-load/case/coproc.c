@@ -87,8 +87,7 @@ send_spec(struct coproc *c, const struct json *spec)
 	ssize_t n;
 	int rc = 0;
 
-	json_append(&s, spec);
-	str_addc(&s, '\n');
+	json_append_line(&s, spec);
 	while (done < s.len && rc == 0) {
 		n = send(c->fd, s.s + done, s.len - done, MSG_NOSIGNAL);
 		if (n >= 0)

@@ -190,7 +190,7 @@ setup_run(const struct target *t, const struct json *list, const char *what)
 			rc = err_fail("%s '%s': %s", what, text, why);
 		else if (n)
 			rc = send_command(t, text, words, what);
-		words_free(words);
+		mem_free_list(words);
 		free(text);
 	}
 	return rc;

@@ -387,7 +387,7 @@ probe(const struct target *t, const struct roles *r, bool after,
 				? &r->works[r->v[i].first]
 				: NULL,
 			    stop);
-		words_free(words);
+		mem_free_list(words);
 	}
 	return rc;
 }

@@ -94,7 +94,7 @@ control_text_only_reads(struct client *c, int ms, const char *text)
 	     list && yes && (k = words_command(list, n, &at, NULL));
 	     at += k + 1)
 		yes = control_only_reads(c, ms, list[at]);
-	words_free(list);
+	mem_free_list(list);
 	return list && yes;
 }
 

@@ -281,7 +281,7 @@ demand_add_text(struct demand *d, const char *text, bool writes)
 	for (size_t at = 0; list && (k = words_command(list, n, &at, NULL));
 	     at += k + 1)
 		demand_add_command(d, list + at, k, writes);
-	words_free(list);
+	mem_free_list(list);
 }
 
 /* Adds what fills the server for a named test. */

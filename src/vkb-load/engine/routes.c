@@ -119,7 +119,7 @@ add_text(struct routes *x, const char *text)
 			x->v[x->n++] = r;
 		}
 	}
-	words_free(list);
+	mem_free_list(list);
 	free(own);
 }
 

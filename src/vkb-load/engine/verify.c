@@ -118,7 +118,7 @@ verify_explain(const char *command)
 			    words[i]);
 	}
 	if (words)
-		words_free(words);
+		mem_free_list(words);
 	free(text);
 	return why;
 }
@@ -174,7 +174,7 @@ text_removes(const char *command)
 			v = find_verb(words[i], strlen(words[i]));
 		removes |= v && is_removing(v, at, words[i]);
 	}
-	words_free(words);
+	mem_free_list(words);
 	free(text);
 	return removes;
 }

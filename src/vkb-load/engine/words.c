@@ -99,18 +99,10 @@ words_split(const char *text, size_t *n, const char **why)
 	}
 	str_free(&s);
 	if (k < 0) {
-		words_free(list);
+		mem_free_list(list);
 		return NULL;
 	}
 	return list;
-}
-
-void
-words_free(char **list)
-{
-	for (char **w = list; w && *w; w++)
-		free(*w);
-	free(list);
 }
 
 size_t

@@ -12,11 +12,10 @@ struct str;
 /*
  * Words are separated by blanks; quotes '...' and "..." and backslashes as in
  * the shell. A ";" that ends a word is a word of its own, unless it is quoted.
- * Returns a list that ends with NULL, freed with words_free; NULL
+ * Returns a list that ends with NULL, freed with mem_free_list; NULL
  * and *why (static) if a quote is open or a backslash is last.
  */
 char **words_split(const char *text, size_t *n, const char **why);
-void words_free(char **);
 
 /*
  * Finds a command in a list of n words that may have several, such as

@@ -195,7 +195,7 @@ vbargs_make(const struct vbcaps *caps, const struct engine_target *t,
 		push_test(&l, w->command);
 	for (char **p = words; p && *p; p++)
 		push_word(&l, mem_str(*p));
-	words_free(words);
+	mem_free_list(words);
 	return l.v;
 }
 

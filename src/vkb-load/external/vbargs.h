@@ -14,7 +14,7 @@ struct vbargs_length {
 	double duration_s, warmup_s;
 };
 
-/* Returns the argument list; NULL ends it. Free with words_free. */
+/* Returns the argument list; NULL ends it. Free with mem_free_list. */
 char **vbargs_make(const struct vbcaps *, const struct engine_target *,
     const struct engine_work *, const struct vbargs_length *);
 
@@ -23,7 +23,7 @@ char *vbargs_text(char *const *argv);
 
 /*
  * Returns the words of the command, or NULL if the program has that test. Free
- * with words_free.
+ * with mem_free_list.
  */
 char **vbargs_words(
     const struct vbcaps *, const struct engine_work *, bool cluster);

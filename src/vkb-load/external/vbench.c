@@ -15,7 +15,6 @@
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/words.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/builds.h"
 
@@ -201,7 +200,7 @@ run_process(struct vbench *v, const struct engine_job *j,
 		    c->out.len ? c->out.len : c->err.len);
 		free(text);
 	}
-	words_free(argv);
+	mem_free_list(argv);
 	if (rc < 0)
 		return -1;
 	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
@@ -236,7 +235,7 @@ read_result(const struct vbench *v, const struct engine_job *j,
 		free(last);
 	}
 	str_free(&why);
-	words_free(words);
+	mem_free_list(words);
 	return metrics;
 }
 

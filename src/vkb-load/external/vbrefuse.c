@@ -78,7 +78,7 @@ explain_command(const struct vbcaps *v, const struct json *c)
 	for (size_t i = 0; i < n && !why; i++)
 		if (strcmp(words[i], ";") == 0)
 			why = "it is a sequence of commands";
-	words_free(words);
+	mem_free_list(words);
 	if (why)
 		return mem_str(why);
 	if (json_get_bool(c, "cluster_mode", false) &&

@@ -156,7 +156,7 @@ has_prefix_marks(const char *text, bool one, bool *script)
 		from = i + 1;
 	}
 	own = own && words;
-	words_free(words);
+	mem_free_list(words);
 	return own;
 }
 

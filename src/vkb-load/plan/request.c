@@ -84,7 +84,7 @@ take_text(struct asked *a, const char *text)
 		if (rc == 0)
 			demand_add_command(&a->demand, list + at, k, true);
 	}
-	words_free(list);
+	mem_free_list(list);
 	return rc;
 }
 
@@ -298,7 +298,7 @@ out:
 void
 request_free(struct request *r)
 {
-	words_free(r->words);
+	mem_free_list(r->words);
 }
 
 /* 0, or -1, error reported. */

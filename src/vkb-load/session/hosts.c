@@ -2,6 +2,7 @@
 #include "clock.h"
 #include "err.h"
 #include "jsonpublic.h"
+#include "mem.h"
 #include "opt.h"
 #include "session.h"
 #include "record.h"
@@ -74,7 +75,7 @@ hosts_parse(
 void
 hosts_free(struct hosts *h)
 {
-	words_free(h->serve.command);
+	mem_free_list(h->serve.command);
 	h->serve.command = NULL;
 }
 

@@ -156,8 +156,7 @@ results_write_all(struct results *r, struct json *const *runs, size_t n)
 	struct str s = {0}, clean = {0};
 
 	for (size_t i = 0; i < n; i++) {
-		json_append(&s, runs[i]);
-		str_addc(&s, '\n');
+		json_append_line(&s, runs[i]);
 	}
 	redact_add(&clean, s.s, s.len); /* 'intact' gets what the file gets */
 	sigaction(SIGPIPE, &quiet, &before);
