@@ -4,14 +4,11 @@
  * 'profile' record.
  */
 #include "vkb-profile/access.h"
-#include "vkb-profile/asruns.h"
 #include "vkb-profile/calls.h"
 #include "vkb-profile/counters.h"
 #include "vkb-profile/frames.h"
 #include "vkb-profile/held.h"
 #include "vkb-profile/perf.h"
-#include "vkb-profile/requests.h"
-#include "vkb-profile/result.h"
 #include "vkb-profile/sampler.h"
 #include "vkb-profile/target.h"
 #include "vkb-profile/unpack.h"
@@ -146,6 +143,42 @@ find_target(struct work *w, char **command)
 
 /* --- start -------------------------------------------------------------- */
 
+/* Makes the folder. Returns 0, or -1 after reporting that it cannot be made or
+ * holds another profile. */
+static int
+claim_folder(const char *dir)
+{
+	static const char *const files[] = {
+	    "profile.json", "perf.data", "stacks.folded", "debug", NULL};
+
+	if (folder_make(dir) < 0)
+		return -1;
+	for (size_t i = 0; files[i]; i++) {
+		char *path = mem_printf("%s/%s", dir, files[i]);
+		bool there = access(path, F_OK) == 0;
+
+		free(path);
+		if (there)
+			return err_fail(
+			    "folder '%s' already holds a profile; choose "
+			    "another one with -o",
+			    dir);
+	}
+	return 0;
+}
+
+/* Returns the absolute path in 'dir' for perf's copies of the binaries. Caller
+ * frees. */
+static char *
+name_copies(const char *dir)
+{
+	char *whole = realpath(dir, NULL);
+	char *path = mem_printf("%s/debug", whole ? whole : dir);
+
+	free(whole);
+	return path;
+}
+
 static void
 describe_target(struct work *w, char **command)
 {
@@ -256,7 +289,7 @@ start_measuring(struct work *w, char **command)
 	if (!o->stat && !o->calls.n)
 		return 0;
 	if (o->port)
-		w->watch.server = requests_open((int)o->port);
+		w->watch.server = watch_open_server((int)o->port);
 	if (!o->stat)
 		return 0;
 	w->watch.counters =
@@ -265,6 +298,45 @@ start_measuring(struct work *w, char **command)
 }
 
 /* --- the end ------------------------------------------------------------ */
+
+static void
+add_counters(struct json *rec, struct perf *counters, double n)
+{
+	double shared;
+	struct json *c = counters_parse(perf_text(counters), &shared);
+
+	json_set(rec, "counters", c);
+	if (shared < 1)
+		json_set_num(rec, "counted_percent", 100 * shared);
+	json_set(rec, "derived", counters_derive(c));
+	if (n > 0)
+		json_set(
+		    rec, "per_req", counters_per_request(c, n, "_per_req"));
+}
+
+/* Adds the counters and calls of a finished watch, and their values per request
+ * if these are known. Returns 0, or -1 after reporting an error. */
+static int
+add_counts(struct json *rec, const struct watch *w)
+{
+	double n = w->requests;
+	struct json *calls;
+
+	if (n > 0)
+		json_set_num(rec, "requests", n);
+	if (w->counters)
+		add_counters(rec, w->counters, n);
+	if (!w->calls)
+		return 0;
+	calls = calls_read(w->calls);
+	if (!calls)
+		return -1;
+	json_set(rec, "calls", calls);
+	if (n > 0)
+		json_set(
+		    rec, "calls_per_req", counters_per_request(calls, n, ""));
+	return 0;
+}
 
 static char *
 make_title(const struct work *w)
@@ -330,10 +402,10 @@ watch_target(struct work *w, char **command)
 	char now[CLOCK_ISO];
 	double s;
 
-	if (result_claim_folder(w->o->dir) < 0 || find_target(w, command) < 0)
+	if (claim_folder(w->o->dir) < 0 || find_target(w, command) < 0)
 		return -1;
 	if (w->o->archive)
-		w->copies = result_name_copies(w->o->dir);
+		w->copies = name_copies(w->o->dir);
 	access_read(&w->access, command ? 0 : w->watch.pid);
 	describe_target(w, command);
 	if (check_access(w) < 0 || start_measuring(w, command) < 0)
@@ -345,7 +417,7 @@ watch_target(struct work *w, char **command)
 	json_set_num(w->rec, "duration_s", s);
 	if (w->o->delay > 0)
 		json_set_num(w->rec, "delay_s", w->o->delay);
-	if (result_add_counts(w->rec, &w->watch) < 0)
+	if (add_counts(w->rec, &w->watch) < 0)
 		return -1;
 	if (w->watch.sampler && read_samples(w) < 0)
 		return -1;
@@ -386,7 +458,7 @@ read_archive(struct work *w)
 	mode = json_get_str(w->rec, "mode");
 	rc = 0;
 	if (mode) {
-		w->copies = result_name_copies(w->o->dir);
+		w->copies = name_copies(w->o->dir);
 		w->sampler.copies = w->copies;
 		w->sampler.mode = sampler_find_mode(mode);
 		w->sampler.call_graph =
@@ -457,6 +529,67 @@ make_profile(const struct opts *o, char **command)
 	return close_profile(&w, rc);
 }
 
+/* --- --as-runs ---------------------------------------------------------- */
+
+static void
+add_metrics(struct json *metrics, const struct json *rec, const char *section)
+{
+	for (const struct json *j = json_first(json_get(rec, section)); j;
+	     j = json_next(j))
+		json_set(metrics, json_key(j), json_dup(j));
+}
+
+/* Makes a 'run' record; returns NULL if the profile has no such metrics. */
+static struct json *
+make_run(const struct json *rec)
+{
+	static const char *const sections[] = {"subject", "config", "run"};
+	struct json *run = record_new("run"), *metrics = json_object();
+	const struct json *section;
+
+	for (size_t i = 0; i < 3; i++) {
+		section = json_get(rec, sections[i]);
+		json_set(run, sections[i],
+		    section ? json_dup(section) : json_object());
+	}
+	add_metrics(metrics, rec, "per_req");
+	add_metrics(metrics, rec, "derived");
+	json_set(run, "metrics", metrics);
+	json_set_str(run, "status", "ok");
+	if (json_first(metrics))
+		return run;
+	json_free(run);
+	return NULL;
+}
+
+/* Prints a 'run' record for each 'profile' record that has counts per request.
+ * Returns 0, or -1 after reporting each line that could not be read. */
+static int
+print_runs(const char *const *files, size_t n)
+{
+	struct jsonl *in = jsonl_open(files, n);
+	struct json *rec, *run;
+	int rc = in ? 0 : -1, k;
+
+	while (in && (k = record_next(in, &rec)) != 0) {
+		if (k < 0) {
+			rc = -1;
+			continue;
+		}
+		run = record_is(rec, "profile") ? make_run(rec) : NULL;
+		if (run && jsonl_write(STDOUT_FILENO, run) < 0) {
+			k = -1;
+			rc = -1;
+		}
+		json_free(run);
+		json_free(rec);
+		if (k < 0)
+			break;
+	}
+	jsonl_close(in);
+	return rc;
+}
+
 static int
 run_profile(void *opts, struct opt_args *a)
 {
@@ -466,7 +599,7 @@ run_profile(void *opts, struct opt_args *a)
 		if (a->n || a->rest || o->dir)
 			return opt_usage(
 			    &prog, "--as-runs takes no operands and no -o");
-		return asruns_print(o->as_runs.v, o->as_runs.n);
+		return print_runs(o->as_runs.v, o->as_runs.n);
 	}
 	if (check_options(o, a) < 0)
 		return -1;

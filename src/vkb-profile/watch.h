@@ -23,6 +23,11 @@ struct watch {
 	bool announce;                   /* report when all have started */
 };
 
+/* Connects to the local server whose requests are counted. Returns NULL, and
+ * reports nothing, if none answers on the port without a password and TLS. Free
+ * with client_close. */
+struct client *watch_open_server(int port);
+
 /*
  * Returns the time watched in seconds, or -1 after reporting an error. The end
  * of the process and Ctrl-C end it early.
