@@ -1,13 +1,236 @@
 #include "content.h"
 #include "fuzzy.h"
+#include "mem.h"
 #include "natural.h"
-#include "rng.h"
-#include "tokens.h"
+#include "pyrandom.h"
 #include "recipe.h"
+#include "rng.h"
 #include "vocabulary.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+#define WIDEST 16 /* most letters of a token */
+#define SOME 64   /* tokens that are appended at once */
+
+/* --- contents of many tokens, with a blank after each. They are appended to an
+ * empty string, and may stop at four times the size of the cell in bytes, which
+ * is the most that content_cut keeps. */
+
+/* Appends the n-th (from 0) of a, b ... z, aa, ab ... */
+static void
+add_letters(struct str *s, uint64_t n)
+{
+	char buf[WIDEST], *p = buf + sizeof buf;
+
+	for (n++; n; n = (n - 1) / 26)
+		*--p = (char)('a' + (n - 1) % 26);
+	str_addn(s, p, (size_t)(buf + sizeof buf - p));
+}
+
+/* Repeats the bytes from 'from' on, so that they are there n times; stops soon
+ * after 'most' bytes. */
+static void
+repeat_bytes(struct str *s, size_t from, uint64_t n, size_t most)
+{
+	size_t unit = s->len - from, want;
+
+	if (!unit)
+		return;
+	want = n > most / unit + 1 ? most + unit : (size_t)n * unit;
+	while (s->len - from < want) {
+		size_t have = s->len - from, more = want - have;
+
+		if (s->cap < from + want + 1) {
+			s->s = mem_resize(s->s, from + want + 1, 1);
+			s->cap = from + want + 1;
+		}
+		more = more < have ? more : have;
+		memcpy(s->s + s->len, s->s + from, more);
+		s->len += more;
+	}
+	s->len = from + want;
+	s->s[s->len] = '\0';
+}
+
+/* Seeds a generator for this row and field. */
+static void
+seed_rng(const struct cell *c, struct rng *r)
+{
+	rng_seed(r, c->salt + c->row * UINT64_C(0x9e3779b97f4a7c15), c->field);
+}
+
+/* Returns 0 for seed 0 and field 0, whose cells are the Python tool's; else a
+ * number that makes cells of other seeds and fields different. */
+static uint64_t
+compute_twist(const struct cell *c)
+{
+	uint64_t x[2] = {c->seed, c->field};
+
+	return c->seed || c->field
+	    ? str_hash(STR_HASH, x, sizeof x) | UINT64_C(1) << 63
+	    : 0;
+}
+
+static void
+append_cyclic(struct str *s, const struct transform *t, const struct cell *c)
+{
+	uint64_t n = (uint64_t)(t->count < t->each ? t->count : t->each);
+	uint64_t rounds = (uint64_t)t->count / n, rest;
+	size_t cut = 0, round;
+
+	rest = (uint64_t)t->count % n;
+	for (uint64_t i = 0; i < n && s->len <= 4 * c->size; i++) {
+		add_letters(s, i);
+		str_addc(s, ' ');
+		if (i + 1 == rest)
+			cut = s->len;
+	}
+	if (s->len > 4 * c->size)
+		return; /* content_cut removes the rest */
+	round = s->len;
+	repeat_bytes(s, 0, rounds + (rest > 0), 4 * c->size);
+	if (rest && s->len == round * (rounds + 1))
+		s->len = round * rounds + cut;
+}
+
+/*
+ * A row's first token follows the last token of the row before. Copies WIDEST
+ * bytes for each token, which is faster, into a buffer that they surely fit.
+ */
+static void
+append_unique(struct str *s, const struct transform *t, const struct cell *c)
+{
+	uint64_t n = (c->row - 1) * (uint64_t)t->count;
+	long long left = t->count;
+	char some[SOME * (WIDEST + 1)], w[WIDEST] = "";
+	struct str first = {0};
+	size_t len;
+
+	add_letters(&first, n);
+	len = first.len;
+	memcpy(w, first.s, len);
+	str_free(&first);
+	while (left && s->len <= 4 * c->size) {
+		char *p = some;
+
+		for (int k = 0; k < SOME && left; k++, left--) {
+			size_t i = len;
+
+			memcpy(p, w, WIDEST);
+			p += len;
+			*p++ = ' ';
+			while (i && w[i - 1] == 'z')
+				w[--i] = 'a';
+			if (i)
+				w[i - 1]++;
+			else
+				w[len++] = 'a';
+		}
+		str_addn(s, some, (size_t)(p - some));
+	}
+}
+
+/* Seeds a generator, or the Python tool's for its cells; true: the former. */
+static bool
+seed_own_rng(const struct cell *c, struct rng *r)
+{
+	bool own = compute_twist(c) != 0;
+
+	seed_rng(c, r);
+	if (!own)
+		pyrandom_seed(c->py, c->row);
+	return own;
+}
+
+static void
+append_uuid(struct str *s, const struct transform *t, const struct cell *c)
+{
+	static const char set[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	uint64_t k = (uint64_t)t->max_len, x = 0;
+	struct rng r;
+	char buf[4096];
+	bool own = seed_own_rng(c, &r);
+
+	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
+		for (uint64_t done = 0, n; done < k; done += n) {
+			n = k - done < sizeof buf ? k - done : sizeof buf;
+			if (!own)
+				pyrandom_draw_letters(c->py, set, 36, buf, n);
+			for (uint64_t j = 0; own && j < n; j++) {
+				x = j % 4 ? x >> 16 : rng_next(&r);
+				buf[j] = set[(x & 0xffff) * 36 >> 16];
+			}
+			str_addn(s, buf, n);
+		}
+		str_addc(s, ' ');
+	}
+}
+
+static void
+append_progressive(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	struct str whole = {0};
+	size_t unit;
+
+	add_letters(&whole, c->row - 1);
+	unit = whole.len;
+	repeat_bytes(&whole, 0, (uint64_t)t->count, 4 * c->size);
+	for (long long i = 1; i <= t->count && s->len <= 4 * c->size; i++) {
+		str_addn(s, whole.s, unit * (size_t)i);
+		str_addc(s, ' ');
+	}
+	for (long long i = 0; i < t->each && s->len <= 4 * c->size; i++) {
+		str_addn(s, whole.s, whole.len);
+		str_addc(s, (char)('a' + i % 26));
+		str_addc(s, ' ');
+	}
+	str_free(&whole);
+}
+
+static void
+append_random_set(
+    struct str *s, const struct transform *t, const struct cell *c)
+{
+	struct rng r;
+	bool own = seed_own_rng(c, &r);
+
+	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
+		str_add(s,
+		    t->list[own
+			    ? rng_below(&r, t->nlist)
+			    : pyrandom_draw_below(c->py, (uint32_t)t->nlist)]);
+		str_addc(s, ' ');
+	}
+}
+
+static void
+append_stemmable(struct str *s, const struct transform *t, const struct cell *c)
+{
+	size_t n = vocabulary_count_stemmable(c->words), len;
+	struct rng r;
+
+	seed_rng(c, &r);
+	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
+		const char *w =
+		    vocabulary_get_stemmable(c->words, rng_below(&r, n), &len);
+
+		str_addn(s, w, len);
+		str_addc(s, ' ');
+	}
+}
+
+static void
+append_repeated(struct str *s, const struct transform *t, const struct cell *c)
+{
+	str_add(s, t->text);
+	str_addc(s, ' ');
+	repeat_bytes(s, 0, (uint64_t)t->count, 4 * c->size);
+}
+
+/* --- other contents */
 
 static void
 append_number(struct str *s, uint64_t n)
@@ -41,7 +264,7 @@ make_proximity(struct str *s, const struct transform *t, const struct cell *c)
 
 		append_phrase_term(s, phrase, (uint64_t)i);
 		str_addc(s, ' ');
-		tokens_repeat(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
+		repeat_bytes(s, from, i < t->terms ? 3 : 2, SIZE_MAX / 4);
 		if (i < t->terms)
 			str_addn(s, "x x ", 4);
 	}
@@ -61,11 +284,11 @@ make_expansion(struct str *s, const struct transform *t, const struct cell *c)
 	str_printf(s, "term%03llu_", id);
 	from = s->len;
 	str_addc(s, 'a');
-	tokens_repeat(s, from, n, c->size);
+	repeat_bytes(s, from, n, c->size);
 	str_addc(s, ' ');
 	from = s->len;
 	str_addc(s, 'a');
-	tokens_repeat(s, from, n, c->size);
+	repeat_bytes(s, from, n, c->size);
 	str_printf(s, "_term%03llu", id);
 }
 
@@ -78,9 +301,9 @@ make_fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 	struct str base = {0};
 
 	fuzzy_append_word(&base, c->py, id, (uint32_t)t->min_len,
-	    (uint32_t)t->max_len, tokens_compute_twist(c));
+	    (uint32_t)t->max_len, compute_twist(c));
 	fuzzy_append_variant(s, c->py, base.s, id, variant, (uint32_t)t->edits,
-	    tokens_compute_twist(c));
+	    compute_twist(c));
 	str_free(&base);
 }
 
@@ -93,7 +316,7 @@ make_numeric(struct str *s, const struct transform *t, const struct cell *c)
 	long long v;
 	int i = 0;
 
-	tokens_seed_rng(c, &r);
+	seed_rng(c, &r);
 	v = t->least + (long long)rng_below(&r, t->steps);
 	u = (uint64_t)(v < 0 ? -v : v);
 	for (; i + 1 < t->decimals; i += 2, u /= 100) {
@@ -120,7 +343,7 @@ make_tags(struct str *s, const struct transform *t, const struct cell *c)
 	struct rng r;
 	size_t i, k;
 
-	tokens_seed_rng(c, &r);
+	seed_rng(c, &r);
 	i = rng_below(&r, t->nlist);
 	str_add(s, t->list[i]);
 	if (t->single_tag || t->nlist < 2 || rng_below(&r, 2))
@@ -182,7 +405,7 @@ make_wikipedia(struct str *s, const struct transform *t, const struct cell *c)
 		cut_article(s, t, c);
 		return;
 	}
-	tokens_seed_rng(c, &r);
+	seed_rng(c, &r);
 	for (long long i = 0; i < t->offset % 64; i++)
 		rng_next(&r);
 	natural_append_text(s, c->words, &r, (double)t->count, c->size);
@@ -199,7 +422,7 @@ append_repeated_term(
 	str_add(s, t->text);
 	str_addc(s, ' ');
 	if (t->count)
-		tokens_repeat(s, from, (uint64_t)t->count, 4 * c->size);
+		repeat_bytes(s, from, (uint64_t)t->count, 4 * c->size);
 	else
 		s->len = from;
 	str_add(s, "");
@@ -270,7 +493,8 @@ enum way { REPLACE, APPEND, TOKENS };
 
 /* A vector has no function: it is not text, and vectors_make_row makes it. */
 static const struct {
-	tokens_append *make;
+	void (*make)(
+	    struct str *, const struct transform *, const struct cell *);
 	enum period period;
 	enum way way;
 } kinds[] = {
@@ -284,13 +508,13 @@ static const struct {
     [TRANSFORM_FUZZY] = {make_fuzzy, EACH, REPLACE},
     [TRANSFORM_NUMERIC] = {make_numeric, ONE, REPLACE},
     [TRANSFORM_TAGS] = {make_tags, ONE, REPLACE},
-    [TRANSFORM_REPEATED] = {tokens_append_repeated, ALL, TOKENS},
-    [TRANSFORM_CYCLIC] = {tokens_append_cyclic, ALL, TOKENS},
-    [TRANSFORM_UNIQUE] = {tokens_append_unique, ONE, TOKENS},
-    [TRANSFORM_UUID] = {tokens_append_uuid, ONE, TOKENS},
-    [TRANSFORM_PROGRESSIVE] = {tokens_append_progressive, ONE, TOKENS},
-    [TRANSFORM_RANDOM_SET] = {tokens_append_random_set, ONE, TOKENS},
-    [TRANSFORM_STEMMABLE] = {tokens_append_stemmable, ONE, TOKENS},
+    [TRANSFORM_REPEATED] = {append_repeated, ALL, TOKENS},
+    [TRANSFORM_CYCLIC] = {append_cyclic, ALL, TOKENS},
+    [TRANSFORM_UNIQUE] = {append_unique, ONE, TOKENS},
+    [TRANSFORM_UUID] = {append_uuid, ONE, TOKENS},
+    [TRANSFORM_PROGRESSIVE] = {append_progressive, ONE, TOKENS},
+    [TRANSFORM_RANDOM_SET] = {append_random_set, ONE, TOKENS},
+    [TRANSFORM_STEMMABLE] = {append_stemmable, ONE, TOKENS},
     [TRANSFORM_VECTOR] = {NULL, ONE, REPLACE},
     [TRANSFORM_TERM] = {make_term, ONE, REPLACE},
     [TRANSFORM_LABEL] = {make_label, EACH, REPLACE},

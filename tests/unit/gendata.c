@@ -3,7 +3,6 @@
 #include "vkb-gendata/fuzzy.h"
 #include "vkb-gendata/natural.h"
 #include "vkb-gendata/pyrandom.h"
-#include "vkb-gendata/tokens.h"
 #include "vkb-gendata/recipe.h"
 #include "vkb-gendata/vectors.h"
 #include "vkb-gendata/vocabulary.h"
