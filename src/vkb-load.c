@@ -9,6 +9,7 @@
 #include "mem.h"
 #include "num.h"
 #include "opt.h"
+#include "proc.h"
 #include "judge/samplesize.h"
 #include "str.h"
 #include "uri.h"
@@ -35,9 +36,9 @@
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/hosts.h"
 #include "vkb-load/session/session.h"
-#include "vkb-load/session/shown.h"
 #include "vkb-load/session/where.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -578,6 +579,62 @@ open_running(struct opts *o, const struct plan *p)
 	return 0;
 }
 
+/* --- output on a terminal: the records go to a new file in the working folder,
+ * and the terminal gets a table of them */
+
+enum { FILES = 9999 }; /* in a folder */
+
+/* Makes runs.jsonl, or runs-2.jsonl if that exists, and so on. Says its name
+ * unless 'quiet'. Returns it, caller frees; or NULL, error reported. */
+static char *
+make_file(bool quiet)
+{
+	for (int n = 1; n <= FILES; n++) {
+		char *name = n == 1 ? mem_str("runs.jsonl")
+				    : mem_printf("runs-%d.jsonl", n);
+		int fd =
+		    open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+		if (fd >= 0) {
+			close(fd);
+			if (!quiet)
+				err_say("the runs are written to '%s'", name);
+			return name;
+		}
+		free(name);
+		if (errno != EEXIST)
+			break;
+	}
+	err_fail_sys("cannot make 'runs.jsonl' in this folder for the runs; "
+		     "name a file with '--output'");
+	return NULL;
+}
+
+/* Writes the table of the file to stdout, or removes the file if it is empty.
+ * 0, or -1, error reported. */
+static int
+write_table(const char *path)
+{
+	char *stats = proc_beside("vkb-stats");
+	const char *const argv[] = {stats, "--text", path, NULL};
+	const struct proc_spec spec = {.argv = argv, .death_signal = SIGKILL};
+	struct proc *p = NULL;
+	struct stat st;
+	int status, rc = -1;
+
+	if (stat(path, &st) == 0 && st.st_size == 0)
+		rc = unlink(path) < 0
+		    ? err_fail_sys("cannot remove the empty '%s'", path)
+		    : 0;
+	else if ((p = proc_start(&spec)))
+		rc = proc_wait(p, -1, &status) == 1 && status == 0 ? 0 : -1;
+	proc_free(p);
+	free(stats);
+	return rc;
+}
+
+/* --- the session */
+
 static int
 run_session(struct opts *o, const struct plan *p)
 {
@@ -611,7 +668,7 @@ run_session(struct opts *o, const struct plan *p)
 	if (open_engines(o, p, &b, o->running, datasets, engines, &vbench) < 0)
 		goto out;
 	if (!o->output && !o->resume && isatty(STDOUT_FILENO) &&
-	    !(o->output = shown = shown_make_file(o->session.quiet)))
+	    !(o->output = shown = make_file(o->session.quiet)))
 		goto out;
 	if (results_open(&out, o->output, o->resume, o->hosts.part) < 0)
 		goto out;
@@ -629,7 +686,7 @@ out:
 	datasets_free(datasets);
 	if (results_close(&out) < 0)
 		rc = -1;
-	if (shown && !stop_signal && shown_write_table(shown) < 0)
+	if (shown && !stop_signal && write_table(shown) < 0)
 		rc = -1;
 	live_close(o->session.live);
 	if (hdrfile_close(o->session.hdr) < 0)
