@@ -26,10 +26,10 @@
 #include "vkb-load/external/vbench.h"
 #include "vkb-load/plan/again.h"
 #include "vkb-load/plan/builds.h"
+#include "vkb-load/plan/cmdconfig.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/plan.h"
-#include "vkb-load/plan/quick.h"
 #include "vkb-load/plan/replay.h"
 #include "vkb-load/plan/request.h"
 #include "vkb-load/session/schedule.h"
@@ -57,7 +57,7 @@ struct opts {
 	const char *runs, *shard, *output, *resume, *builds, *server, *label;
 	const char *again, *reference, *benchmark, *module, *logs, *hdr, *live;
 	struct hosts hosts;
-	struct quick quick;
+	struct cmdconfig line;
 	const char *request; /* file */
 	const char *address; /* --uri */
 	struct uri uri;
@@ -73,19 +73,19 @@ static const struct opt option_table[] = {
     {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "print no progress"},
     {'v', "verbose", OPT_FLAG, AT(session.verbose),
 	.help = "print a line for each run"},
-    {'t', "tests", OPT_STR, AT(quick.tests), "LIST",
+    {'t', "tests", OPT_STR, AT(line.tests), "LIST",
 	.help = "run these commands, without a FILE: set,get"},
-    {0, "command", OPT_LIST, AT(quick.commands), "TEXT",
+    {0, "command", OPT_LIST, AT(line.commands), "TEXT",
 	.help = "run this one, 'GETRANGE key:__rand_int__ 0 9'; repeatable"},
-    {0, "mix", OPT_STR, AT(quick.mix), "TEXT",
+    {0, "mix", OPT_STR, AT(line.mix), "TEXT",
 	.help = "run a mix, 'GET 90 SET 10'; with a FILE in its cases"},
-    {'c', "clients", OPT_STR, AT(quick.clients), "LIST",
+    {'c', "clients", OPT_STR, AT(line.clients), "LIST",
 	.help = "without a FILE: connections; default 50"},
-    {'P', "pipeline", OPT_STR, AT(quick.pipelines), "LIST",
+    {'P', "pipeline", OPT_STR, AT(line.pipelines), "LIST",
 	.help = "without a FILE: requests in a batch; default 1"},
-    {'d', "data-size", OPT_STR, AT(quick.data_sizes), "LIST",
+    {'d', "data-size", OPT_STR, AT(line.data_sizes), "LIST",
 	.help = "without a FILE: bytes of a value; default 3"},
-    {'r', "keyspacelen", OPT_STR, AT(quick.keyspacelen), "LIST",
+    {'r', "keyspacelen", OPT_STR, AT(line.keyspacelen), "LIST",
 	.help = "without a FILE: number of keys; default 1000000"},
     {0, "request", OPT_STR, AT(request), "FILE",
 	.help = "read the load from the options in FILE, within limits"},
@@ -170,7 +170,7 @@ static const struct opt option_table[] = {
 	.help = "set the number of requests of each run"},
     {0, "warmup", OPT_DURATION, AT(want.warmup), "TIME", .min = 0, .max = 1e7,
 	.help = "set the warm-up before each run"},
-    {0, "replay", OPT_STR, AT(quick.replay), "FILE",
+    {0, "replay", OPT_STR, AT(line.replay), "FILE",
 	.help = "send the commands of a trace of vkb-record"},
     {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
 	.choices = BENCH_CASE_NATIVE "|" VBENCH,
@@ -280,14 +280,14 @@ take_request(struct opts *o, struct request *r, const struct opt_args *args)
 {
 	if (!o->request)
 		return 0;
-	if (args->n || quick_is_given(&o->quick))
+	if (args->n || cmdconfig_is_given(&o->line))
 		return err_fail("'--request' has the commands: it does not go "
 				"with a FILE, '-t', '--command', '--mix' or "
 				"'--replay'");
 	if (request_read(r, o->request, option_table, o, &o->want.sets) < 0)
 		return -1;
-	if (!quick_is_given(&o->quick))
-		o->quick.tests = "set,get";
+	if (!cmdconfig_is_given(&o->line))
+		o->line.tests = "set,get";
 	return 0;
 }
 
@@ -302,7 +302,7 @@ uses_running_server(const struct opts *o)
 static size_t
 count_stdin(const struct opts *o, const struct opt_args *args)
 {
-	size_t n = !args->n && !quick_is_given(&o->quick);
+	size_t n = !args->n && !cmdconfig_is_given(&o->line);
 
 	n += o->request && strcmp(o->request, "-") == 0;
 	n += o->builds && strcmp(o->builds, "-") == 0;
@@ -355,11 +355,11 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		       "'--profile-nodes' need '--profiles'";
 	if (count_stdin(o, args) > 1)
 		return "stdin can be only one of builds, runs and cases";
-	if ((wrong = quick_find_conflict(&o->quick, args->n)))
+	if ((wrong = cmdconfig_find_conflict(&o->line, args->n)))
 		return wrong;
-	wrong = o->quick.replay && o->hosts.client
+	wrong = o->line.replay && o->hosts.client
 	    ? "'--replay' excludes '--client': a trace cannot be shared"
-	    : replay_find_conflict(o->quick.replay, &o->want,
+	    : replay_find_conflict(o->line.replay, &o->want,
 		  o->session.count.all || o->session.count.only, r->no_flush,
 		  o->session.order);
 	if (wrong)
@@ -386,8 +386,8 @@ read_files(struct plan *p, const struct opts *o, const struct opt_args *args)
 	int rc = 0;
 
 	if (!args->n)
-		rc = quick_is_given(&o->quick) ? quick_plan(p, &o->quick)
-					       : plan_read(p, "-");
+		rc = cmdconfig_is_given(&o->line) ? cmdconfig_plan(p, &o->line)
+						  : plan_read(p, "-");
 	for (size_t i = 0; i < args->n; i++)
 		if (plan_read(p, args->v[i]) < 0)
 			rc = -1;
@@ -573,9 +573,9 @@ open_running(struct opts *o, const struct plan *p)
 	if (!o->running)
 		return -1;
 	t = extserver_target(o->running);
-	o->quick.primaries = t->e.cluster ? t->e.nnodes : 0;
-	o->quick.running_io_threads = extserver_io_threads(o->running);
-	o->quick.tls = t->e.tls;
+	o->line.primaries = t->e.cluster ? t->e.nnodes : 0;
+	o->line.running_io_threads = extserver_io_threads(o->running);
+	o->line.tls = t->e.tls;
 	return 0;
 }
 
@@ -719,11 +719,11 @@ main(int argc, char **argv)
 		rc = take_uri(&o);
 	if (rc)
 		goto out;
-	o.quick.beside = o.external.no_flush;
-	o.want.mix = args.n ? o.quick.mix : NULL;
-	o.want.replay = args.n ? o.quick.replay : NULL;
+	o.line.beside = o.external.no_flush;
+	o.want.mix = args.n ? o.line.mix : NULL;
+	o.want.replay = args.n ? o.line.replay : NULL;
 	if (!o.runs) /* data of others are loaded as little as possible */
-		o.runs = o.quick.beside && quick_is_given(&o.quick) && !args.n
+		o.runs = o.line.beside && cmdconfig_is_given(&o.line) && !args.n
 		    ? "1"
 		    : "auto";
 	wrong = closed && !o.output && !o.resume ? "stdout is closed"
@@ -732,7 +732,7 @@ main(int argc, char **argv)
 		rc = opt_usage(&program, wrong);
 	else if (parse_shard(o.shard, &o.want) < 0 ||
 	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
-	    plan_check_want(&o.want) < 0 || quick_check(&o.quick) < 0 ||
+	    plan_check_want(&o.want) < 0 || cmdconfig_check(&o.line) < 0 ||
 	    parse_runs(o.runs, &o.session.runs) < 0)
 		rc = -1;
 	if (rc == 0 && (wrong = find_set_conflict(&o)))
@@ -750,7 +750,7 @@ main(int argc, char **argv)
 	o.want.running = uses_running_server(&o);
 	if (!o.plan)
 		catch_signals();
-	if (!o.plan && !args.n && quick_is_given(&o.quick) &&
+	if (!o.plan && !args.n && cmdconfig_is_given(&o.line) &&
 	    uses_running_server(&o))
 		rc = open_running(&o, &p);
 	if (rc == 0)
@@ -772,7 +772,7 @@ out:
 	free(o.want.patterns.v);
 	free(o.want.sets.v);
 	json_free(o.want.set);
-	free(o.quick.commands.v);
+	free(o.line.commands.v);
 	request_free(&request);
 	if (stop_signal) {
 		signal(stop_signal, SIG_DFL);

@@ -1,4 +1,4 @@
-#include "quick.h"
+#include "cmdconfig.h"
 #include "assign.h"
 #include "err.h"
 #include "json.h"
@@ -15,21 +15,21 @@
 #define FEW_KEYS "10000" /* beside data of others */
 
 bool
-quick_is_given(const struct quick *q)
+cmdconfig_is_given(const struct cmdconfig *q)
 {
 	return q->tests || q->commands.n || q->mix || q->replay;
 }
 
 const char *
-quick_find_conflict(const struct quick *q, bool files)
+cmdconfig_find_conflict(const struct cmdconfig *q, bool files)
 {
-	if (!files && !quick_is_given(q) && isatty(STDIN_FILENO))
+	if (!files && !cmdconfig_is_given(q) && isatty(STDIN_FILENO))
 		return "no configuration is given: name a FILE, pipe one to "
 		       "stdin, or use '-t'";
 	if (files && (q->tests || q->commands.n))
 		return "'-t' and '--command' say what to measure, and so does "
 		       "FILE: give one of them";
-	if ((files || !quick_is_given(q)) &&
+	if ((files || !cmdconfig_is_given(q)) &&
 	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen))
 		return "'-P', '-d', '-c' and '-r' are for '-t', '--command', "
 		       "'--mix' or '--replay', not for a FILE";
@@ -56,7 +56,7 @@ check_tests(const char *text)
 }
 
 int
-quick_check(const struct quick *q)
+cmdconfig_check(const struct cmdconfig *q)
 {
 	struct mixspec m;
 	char *wrong = q->mix ? mixspec_parse(q->mix, &m) : NULL;
@@ -83,7 +83,7 @@ add_command(struct json *list, const char *text)
 
 /* Returns the tests and the commands as an array of texts. */
 static struct json *
-list_commands(const struct quick *q)
+list_commands(const struct cmdconfig *q)
 {
 	struct json *list = json_array();
 	const char *text = q->tests;
@@ -104,7 +104,7 @@ list_commands(const struct quick *q)
 
 /* Returns a configuration with the numbers, or NULL, error reported. */
 static struct json *
-make_config(const struct quick *q)
+make_config(const struct cmdconfig *q)
 {
 	bool few = q->beside && !q->keyspacelen;
 	const struct {
@@ -133,7 +133,7 @@ make_config(const struct quick *q)
 }
 
 int
-quick_plan(struct plan *p, const struct quick *q)
+cmdconfig_plan(struct plan *p, const struct cmdconfig *q)
 {
 	struct json *doc = json_array(), *cfg;
 

@@ -2,15 +2,15 @@
  * A configuration on the command line, with the letters of valkey-benchmark:
  * -t set,get -P 10 -d 256 -c 50 -r 10000, and --command, --mix or --replay.
  */
-#ifndef QUICK_H
-#define QUICK_H
+#ifndef CMDCONFIG_H
+#define CMDCONFIG_H
 
 #include "opt.h"
 
 struct plan;
 
 /* As given; NULL: not given. The first are lists, separated by commas. */
-struct quick {
+struct cmdconfig {
 	const char *tests, *pipelines, *data_sizes, *clients, *keyspacelen;
 	struct opt_list commands; /* each is a test or a command */
 	const char *mix;
@@ -27,15 +27,15 @@ struct quick {
  * Returns why the options cannot be used together, 'files' being whether there
  * are FILEs, or NULL. Without FILEs 'mix' and 'replay' are loads of their own.
  */
-const char *quick_find_conflict(const struct quick *, bool files);
+const char *cmdconfig_find_conflict(const struct cmdconfig *, bool files);
 
 /* Checks the texts of the tests and the mix. 0, or -1, error reported. */
-int quick_check(const struct quick *);
+int cmdconfig_check(const struct cmdconfig *);
 
 /* Is a configuration given, so that stdin is not read for one? */
-bool quick_is_given(const struct quick *);
+bool cmdconfig_is_given(const struct cmdconfig *);
 
 /* Adds the cases. 0, or -1, error reported. */
-int quick_plan(struct plan *, const struct quick *);
+int cmdconfig_plan(struct plan *, const struct cmdconfig *);
 
 #endif
