@@ -14,4 +14,4 @@ wait_until() {
 }
 
 # Waits a twentieth of a second; only wait_until uses it.
-nap() { sleep 0.05; }
+nap() { sleep 0.05; } # between looks
