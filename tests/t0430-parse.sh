@@ -263,6 +263,102 @@ printf '{"group_id":"g","full_id":"g/f/16"}' >$c/benchmark.json
 test_same '["g/f/16",10] ["g/f/16",15]' \
   "$(parsed '[.config.command, .metrics.time_ns]' $c/sample.json |
     tr '\n' ' ' | sed 's/ $//')" 'criterion: each sample is a run; the command is in benchmark.json'
+mkdir -p target/criterion/h/base target/criterion/h/new
+cp $c/sample.json target/criterion/h/base
+cp $c/estimates.json target/criterion/h/new
+for dir in target target/criterion; do
+  test_same '["g/f/16",10] ["g/f/16",15] ["h",9.5]' \
+    "$(parsed '[.config.command, .metrics.time_ns]' $dir | paste -sd' ')" \
+    "criterion: the newest samples of each benchmark in $dir, or its estimates"
+done
+
+# --- pytest-benchmark, JMH, github-action-benchmark, Bencher
+
+cat >pytest.json <<'END'
+{"machine_info":{"node":"h","machine":"x86_64","python_version":"3.11.2","cpu":{"brand_raw":"C"}},
+ "commit_info":{"id":"0123abc","time":"2026-11-02T08:00:00+01:00","dirty":true,"branch":"(unknown)"},
+ "benchmarks":[{"group":null,"name":"test_f[10]","fullname":"t.py::test_f[10]","params":{"n":10,"o":{}},
+  "stats":{"min":0.4,"max":2,"mean":0.75,"median":0.5,"data":[0.4,0.5,2],"rounds":3}},
+  {"group":"g","name":"test_g","fullname":"t.py::test_g","params":null,"stats":{"mean":0.75}}],
+ "datetime":"2026-11-28T04:05:33.25","version":"4.0.0"}
+END
+test_status 2 'pytest: a test without a median is an error' vkb-parse pytest.json
+test_match "pytest.json:benchmarks\[1\]: 'stats.median' is missing" .err 'pytest: the error names it'
+test_same '{"commit":"0123abc","time":"2026-11-02T07:00:00Z","dirty":true} {"n":10,"command":"t.py::test_f[10]"} "2026-11-28T04:05:33.25Z" {"host":"h","arch":"x86_64","cpu_model":"C","python":"3.11.2"} {"mean_s":0.75,"min_s":0.4,"time_s":0.5}' \
+  "$(jq -c '.subject, .config, .run.started, .env, .metrics' .out | xargs -0 | tr '\n' ' ' | sed 's/ *$//')" \
+  'pytest: a test is a run'
+sed 's/0123abc/unversioned/' pytest.json >bare.json
+test_same '{}' "$(parsed .subject bare.json)" 'pytest: a commit that is not one is left out'
+
+cat >jmh.json <<'END'
+[{"jmhVersion":"1.37","benchmark":"org.A.f","mode":"thrpt","threads":2,"vmName":"VM","params":{"n":"10"},
+  "primaryMetric":{"score":9,"scoreError":"NaN","scoreUnit":"ops/ms","rawData":[[1,2],[1.5,2.5]]},
+  "secondaryMetrics":{"gc.alloc.rate":{"score":5,"scoreUnit":"MB/sec"},"gc.alloc.rate.norm":{"score":16,"scoreUnit":"B/op"}}},
+ {"benchmark":"org.A.g","mode":"avgt","primaryMetric":{"score":2,"scoreUnit":"us/op","rawData":[[1,3]]}},
+ {"benchmark":"org.A.h","mode":"sample","primaryMetric":{"score":2,"scoreUnit":"ms/op","rawDataHistogram":[[[[1,2]]]]}},
+ {"benchmark":"org.A.i","mode":"avgt","primaryMetric":{"score":2,"scoreUnit":"s/op","rawData":[[1],[null]]}}]
+END
+test_status 2 'jmh: a time that is not a number is an error' vkb-parse jmh.json
+test_match 'jmh.json:\[3\]: a result is not a number' .err 'jmh: the error names the benchmark'
+test_same '["org.A.f",1,{"ops_per_s":1500,"gc_alloc_rate_norm_bytes_per_op":16}]
+["org.A.f",2,{"ops_per_s":2000,"gc_alloc_rate_norm_bytes_per_op":16}]
+["org.A.g",1,{"ns_per_op":1000}]
+["org.A.g",2,{"ns_per_op":3000}]
+["org.A.h",1,{"ns_per_op":2000000}]
+["org.A.i",1,{"ns_per_op":1000000000}]' \
+  "$(jq -c '[.config.command, .run.index, .metrics]' .out)" 'jmh: forks, or the iterations of one, are runs'
+test_same '{"mode":"thrpt","threads":2,"n":10,"command":"org.A.f"} {"vm":"VM"}' \
+  "$(head -n 1 .out | jq -c '.config, .env' | paste -sd' ')" 'jmh: parameters are configuration'
+
+cat >custom.json <<'END'
+[{"name":"a","unit":"us/iter","value":5},{"name":"b","unit":"ops/sec","value":7,"range":"1"},
+ {"name":"c","unit":"Points","value":1},{"name":"d","unit":"MB/s","value":6},{"name":"e","unit":"ms","value":7},
+ {"name":"f","unit":"bytes","value":8},{"name":"g","unit":"s"}]
+END
+test_status 2 'custom: a unit that does not say what is better is an error' vkb-parse custom.json
+test_match "custom.json:\[2\]: the unit 'Points' does not say .*--from smaller-is-better" .err 'custom: the error says what to do'
+test_match "custom.json:\[6\]: 'value' is missing, or is not a number" .err 'custom: a missing value is an error'
+test_same '["a",null,{"ns_per_op":5000}]
+["b",null,{"ops_per_s":7}]
+["d","MB/s",{"bigger_is_better":6}]
+["e",null,{"time_ns":7000000}]
+["f","bytes",{"smaller_is_better":8}]' "$(jq -c '[.config.command, .config.unit, .metrics]' .out)" \
+  'custom: the unit decides'
+test_same '["b","ops/sec",{"smaller_is_better":7}] ["c","Points",{"smaller_is_better":1}]' \
+  "$(parsed '[.config.command, .config.unit, .metrics]' -f smaller-is-better custom.json | sed -n 2,3p | paste -sd' ')" \
+  'custom: --from decides, whatever the unit'
+test_same '{"bigger_is_better":5}' "$(parsed .metrics -f bigger-is-better custom.json | head -n 1)" \
+  'custom: even a time may be better if it is bigger'
+test_status 2 'smaller-is-better: another format is an error' vkb-parse -f smaller-is-better hyperfine.json
+test_match 'hyperfine.json: there are no results' .err 'smaller-is-better: the error says so'
+
+cat >bmf.json <<'END'
+{"a b":{"latency":{"value":5,"lower_value":4,"upper_value":6},"throughput":{"value":3}},
+ "c":{"build-time":{"value":2},"file-size":{"value":8},"my measure":{"value":1}},"d":{"latency":{"value":"5"}}}
+END
+test_status 2 'bmf: a value that is not a number is an error' vkb-parse bmf.json
+test_match "bmf.json:d: 'latency.value' is not a number" .err 'bmf: the error names it'
+test_same '["a b",{"time_ns":5,"ops_per_s":3}] ["c",{"build_time_s":2,"file_size_bytes":8,"my_measure":1}]' \
+  "$(jq -c '[.config.command, .metrics]' .out | paste -sd' ')" 'bmf: measures have their units'
+
+# The main metric of each is judged, in its direction. judged FILE FROM TO FORMAT...
+judged() {
+  for n in 1 2 3 4 5 6; do
+    sed "s|VALUE|$2.0$n|" "$1" | vkb-parse -f "$4" -s subject.label=old
+    sed "s|VALUE|$3.0$n|" "$1" | vkb-parse -f "$4" -s subject.label=new
+  done | vkb-stats | vkb-compare --baseline old
+}
+printf '{"benchmarks":[{"fullname":"f","stats":{"median":VALUE}}]}' >pytest.in
+printf '[{"benchmark":"f","primaryMetric":{"score":1,"scoreUnit":"ops/s","rawData":[[VALUE]]}}]' >jmh.in
+printf '[{"name":"f","unit":"Points","value":VALUE}]' >custom.in
+printf '{"f":{"latency":{"value":VALUE}}}' >bmf.in
+for f in 'pytest 10 13 pytest' 'jmh 13 10 jmh' 'custom 10 13 smaller-is-better' \
+  'custom 13 10 bigger-is-better' 'bmf 10 13 bmf'; do
+  # shellcheck disable=SC2086 # words
+  set -- $f
+  test_status 1 "$4: the main metric is judged" judged "$1.in" "$2" "$3" "$4"
+  test_match 'worse' .out "$4: its direction is known"
+done
 
 # --- perf stat
 
@@ -378,6 +474,24 @@ test_same '{"note":"before","gomaxprocs":8,"format":"json","size":16,"command":"
 test_same '"before" null' "$(vkb-parse -c subject.label=note go.txt 2>err |
   jq -c .subject.label | uniq | tr '\n' ' ' | sed 's/ $//')" \
   'go: --columns moves a key to the subject'
+cat >go.json <<'END'
+{"Action":"start","Package":"p"}
+{"Action":"output","Package":"p","Output":"goos: linux\n"}
+{"Action":"output","Package":"q","Output":"goos: plan9\n"}
+{"Action":"output","Package":"p","Test":"BenchmarkA","Output":"BenchmarkA-2   \t"}
+{"Action":"output","Package":"q","Output":"BenchmarkB-2 1 2 ns/op\n"}
+{"Action":"output","Package":"p","Test":"BenchmarkA","Output":"     100\t    416159 ns/op\n"}
+{"Action":"output","Package":"p","Output":"{\"a log\n--- FAIL: BenchmarkC\n"}
+{"Action":"pass","Package":"p"}
+END
+test_same '["B","plan9",{"ns_per_op":2},"ok"]
+["A","linux",{"ns_per_op":416159},"ok"]
+["C","linux",{},"failed"]' "$(parsed '[.config.command, .env.os, .metrics, .status]' go.json)" \
+  'go: events of -json; each package has its own text'
+test_same "$(vkb-parse go.json)" "$(vkb-parse -f go-bench go.json)" 'go: --from go-bench reads events, too'
+echo x >>go.json
+test_status 2 'go: a line that is not an event is an error' vkb-parse go.json
+test_match 'go.json:9: not an event' .err 'go: the error names the line'
 
 # --- regression framework
 

@@ -36,8 +36,8 @@ const struct metric metric_table[] = {
     {"capacity_rps", "req/s", METRIC_HIGHER, .03, 2, .label = "capacity",
 	.help = "highest rate at which the limit of the latency holds",
 	.gate = true},
-    /* Of other benchmarks: what Go, Google Benchmark, criterion and hyperfine
-     * measure. */
+    /* What other benchmarks measure: Go, Google Benchmark, criterion, hyperfine
+     * and pytest, JMH, and programs of any kind. */
     {"ns_per_op", "ns", METRIC_LOWER, .02, 3, .label = "time per operation",
 	.help = "time of an operation", .gate = true},
     {"real_time_ns", "ns", METRIC_LOWER, .02, 3, .label = "time",
@@ -45,7 +45,14 @@ const struct metric metric_table[] = {
     {"time_ns", "ns", METRIC_LOWER, .02, 3, .label = "time",
 	.help = "time of an iteration", .gate = true},
     {"time_s", "s", METRIC_LOWER, .02, 6, .label = "time",
-	.help = "time of a process", .gate = true},
+	.help = "time of a process, or of a test", .gate = true},
+    {"ops_per_s", "ops/s", METRIC_HIGHER, .02, 3, .label = "throughput",
+	.help = "operations per second", .gate = true},
+    {"smaller_is_better", "", METRIC_LOWER, .02, 6, .label = "value",
+	.help = "what a benchmark measures; config.unit is its unit",
+	.gate = true},
+    {"bigger_is_better", "", METRIC_HIGHER, .02, 6, .label = "value",
+	.help = "the same", .gate = true},
     {"avg_latency_ms", "ms", METRIC_LOWER, .02, 3, LATENCY(METRIC_MEAN),
 	.join = METRIC_AVERAGE, .help = "mean latency"},
     {"min_latency_ms", "ms", METRIC_LOWER, .10, 3, LATENCY(0),

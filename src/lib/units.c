@@ -50,9 +50,24 @@ static const struct {
     {"TPS", "per_s", 1},
 };
 
-/* Keys that mean a metric of the table. */
-static const char *const synonyms[][2] = {{"requests_per_s", "rps"},
-    {"reqs_per_s", "rps"}, {"req_per_s", "rps"}, {"qps", "rps"}};
+/* Keys that mean a metric of the table, and what its unit is of theirs. */
+static const struct {
+	const char *key, *metric;
+	double factor;
+} synonyms[] = {{"requests_per_s", "rps", 1}, {"reqs_per_s", "rps", 1},
+    {"req_per_s", "rps", 1}, {"qps", "rps", 1}, {"per_s", "ops_per_s", 1},
+    {"op_per_s", "ops_per_s", 1}, {"iter_per_s", "ops_per_s", 1},
+    {"ns", "time_ns", 1}, {"us", "time_ns", 1e3}, {"ms", "time_ns", 1e6},
+    {"s", "time_s", 1}, {"us_per_op", "ns_per_op", 1e3},
+    {"ms_per_op", "ns_per_op", 1e6}, {"s_per_op", "ns_per_op", 1e9},
+    {"ns_per_iter", "ns_per_op", 1}, {"us_per_iter", "ns_per_op", 1e3},
+    {"ms_per_iter", "ns_per_op", 1e6}, {"s_per_iter", "ns_per_op", 1e9}};
+
+/* Times below a "/" are seconds there: "ops/ms" is 1000 "ops/s". */
+static const struct {
+	const char *unit;
+	double seconds;
+} parts[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}};
 
 static void
 append_key_text(struct str *s, const char *text, size_t n)
@@ -105,6 +120,12 @@ build_key_end(struct str *s, const char *unit, double *factor)
 		&below, unit + n + 1, strlen(unit + n + 1), &divisor) ||
 	    !below.len)
 		append_key_text(&below, unit + n + 1, strlen(unit + n + 1));
+	for (size_t i = 0; below.s && i < sizeof parts / sizeof *parts; i++)
+		if (strcmp(below.s, parts[i].unit) == 0) {
+			str_clear(&below);
+			str_addc(&below, 's');
+			divisor = parts[i].seconds;
+		}
 	*factor /= divisor;
 	str_addn(s, below.s ? below.s : "", below.len);
 	str_free(&below);
@@ -153,9 +174,11 @@ units_key(const char *name, const char *unit, double *factor)
 		str_addn(&s, end.s, end.len);
 	}
 	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-		if (strcmp(s.s, synonyms[i][0]) == 0) {
+		if (strcmp(s.s, synonyms[i].key) == 0) {
 			str_clear(&s);
-			str_add(&s, synonyms[i][1]);
+			str_add(&s, synonyms[i].metric);
+			*factor *= synonyms[i].factor;
+			break;
 		}
 	str_free(&end);
 	return str_take(&s);

@@ -10,14 +10,17 @@
 #include "runs.h"
 #include "source.h"
 
+#include <dirent.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HEAD 65536
+#define CRITERION_DEPTH 8 /* GROUP/FUNCTION/VALUE/new, and above */
 
 const struct format formats[] = {
-    {"records", "run records of vkb", .is_text = records_is,
+    {"records", "run records of vkb", .lines = true, .is_text = records_is,
 	.parse_text = records_parse_text},
     {"flat", "metrics.json of the Python tool", .is_json = records_is_flat,
 	.parse_json = records_parse_flat},
@@ -33,16 +36,28 @@ const struct format formats[] = {
 	.parse_json = gbench_parse_json},
     {"criterion", "criterion, estimates.json or sample.json",
 	.is_json = criterion_is, .parse_json = criterion_parse_json},
-    {"hyperfine", "hyperfine --export-json", .is_json = hyperfine_is,
-	.parse_json = hyperfine_parse_json},
+    {"hyperfine", "hyperfine --export-json", .is_json = lists_is_hyperfine,
+	.parse_json = lists_parse_hyperfine},
+    {"pytest", "pytest-benchmark --benchmark-json", .is_json = lists_is_pytest,
+	.parse_json = lists_parse_pytest},
+    {"jmh", "JMH -rf json", .is_json = lists_is_jmh,
+	.parse_json = lists_parse_jmh},
+    {"custom", "[{\"name\":NAME,\"unit\":U,\"value\":V}, ...]",
+	.is_json = custom_is, .parse_json = custom_parse_json},
+    {"smaller-is-better", "the same, with units of any kind",
+	.parse_json = custom_parse_smaller},
+    {"bigger-is-better", "the same, with units of any kind",
+	.parse_json = custom_parse_bigger},
+    {"bmf", "Bencher Metric Format", .is_json = custom_is_bmf,
+	.parse_json = custom_parse_bmf},
     {"regression", "{\"metrics\":{NAME:{\"value\":V,\"unit\":U}}}",
 	.is_json = regression_is, .parse_json = regression_parse_json},
-    {"perf-stat", "perf stat -x,", .is_text = perfstat_is,
+    {"perf-stat", "perf stat -x, or -j", .lines = true, .is_text = perfstat_is,
 	.parse_text = perfstat_parse_text},
     {"hdr-log", "HdrHistogram interval log", .is_text = hdrlog_is,
 	.parse_text = hdrlog_parse_text},
-    {"go-bench", "go test -bench", .maps = true, .is_text = gobench_is,
-	.parse_text = gobench_parse_text},
+    {"go-bench", "go test -bench, with or without -json", .maps = true,
+	.lines = true, .is_text = gobench_is, .parse_text = gobench_parse_text},
     {"columns", "any CSV, with --columns", .maps = true,
 	.parse_text = columns_parse_text},
     {0}};
@@ -129,11 +144,12 @@ read_json_format(struct source *s, const struct format *f, const char *head,
 	if (j && !f)
 		f = detect_format(s, head, j);
 	if (j && f && write_raw_record(s, f, all, n, runs) == 0)
-		rc = f->is_json(j) ? f->parse_json(j, s, runs)
-				   : source_fail(s,
-					 "the input is not in the format "
-					 "'%s' (%s)",
-					 f->name, f->what);
+		rc = !f->is_json || f->is_json(j)
+		    ? f->parse_json(j, s, runs)
+		    : source_fail(s,
+			  "the input is not in the format "
+			  "'%s' (%s)",
+			  f->name, f->what);
 	json_free(j);
 	return rc;
 }
@@ -169,8 +185,9 @@ read_source(
 	head = mem_strn(p, n < HEAD ? n : HEAD);
 	p = head + (str_starts(head, "\xef\xbb\xbf") ? 3 : 0);
 	p += strspn(p, " \t\r\n");
-	if (!f && records_is(p))
-		formats_find("records", &f);
+	for (const struct format *l = formats; !f && l->name; l++)
+		if (l->lines && *p == '{' && l->is_text(p))
+			f = l;
 	if (columns && f && !f->maps) {
 		source_fail(
 		    s, "--columns does not apply to the format '%s'", f->name);
@@ -209,13 +226,53 @@ read_results_file(void *arg, const char *path, const char *ref)
 	return rc;
 }
 
+static int
+is_folder(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && e->d_type == DT_DIR;
+}
+
+/* Reads criterion's .../new/sample.json, or estimates.json, below a folder.
+ * Returns how many there are; *rc is -1 after an error. */
+static size_t
+read_criterion(struct folder_reader *r, const char *dir, int depth, int *rc)
+{
+	static const char *const files[] = {"sample", "estimates"};
+	struct dirent **all = NULL;
+	int n = depth ? scandir(dir, &all, is_folder, alphasort) : 0;
+	size_t found = 0;
+
+	for (int i = 0; i < n; i++) {
+		bool is_new = strcmp(all[i]->d_name, "new") == 0, read = false;
+		char *path = mem_printf("%s/%s", dir, all[i]->d_name);
+
+		for (size_t k = 0; is_new && !read && k < 2; k++) {
+			char *file = mem_printf("%s/%s.json", path, files[k]);
+
+			read = access(file, F_OK) == 0;
+			if (read)
+				*rc |=
+				    formats_read(file, r->f, r->raw, r->runs);
+			free(file);
+		}
+		found += read ? 1 : read_criterion(r, path, depth - 1, rc);
+		free(path);
+		free(all[i]);
+	}
+	free(all);
+	return found;
+}
+
 int
 formats_read_folder(
     const char *dir, const struct format *f, bool raw, struct runs *runs)
 {
 	struct folder_reader r = {f, raw, runs};
+	int rc = 0;
 
-	return resultsdir_each(dir, read_results_file, &r);
+	return read_criterion(&r, dir, CRITERION_DEPTH, &rc)
+	    ? rc
+	    : resultsdir_each(dir, read_results_file, &r);
 }
 
 int

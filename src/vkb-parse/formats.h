@@ -17,6 +17,7 @@ struct format {
 	const char *name; /* NULL ends the table */
 	const char *what; /* description for messages */
 	bool maps;        /* --columns is allowed */
+	bool lines;       /* text, of which each line may be a JSON value */
 
 	/* Either text, detected by its first lines (with a NUL after them), */
 	bool (*is_text)(const char *head);
@@ -40,7 +41,7 @@ int formats_find(const char *name, const struct format **f);
  */
 int formats_read(
     const char *file, const struct format *, bool raw, struct runs *);
-/* The same for a folder of results, see resultsdir.h. */
+/* The same for a folder of criterion, or of results (resultsdir.h). */
 int formats_read_folder(
     const char *dir, const struct format *, bool raw, struct runs *);
 

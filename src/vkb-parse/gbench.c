@@ -50,18 +50,17 @@ is_aggregate(const struct json *b, const struct json *list, const char *name)
 	return false;
 }
 
+static const struct runs_value context[] = {{"host_name", "env", "host"},
+    {"num_cpus", "env", "cpus"}, {"mhz_per_cpu", "env", "cpu_mhz"},
+    {"cpu_scaling_enabled", "env", "cpu_scaling"},
+    {"library_build_type", "env", "benchmark_library"}, {0}};
+
 static void
 copy_context(struct json *run, const struct json *from)
 {
-	static const char *const keys[][2] = {{"host_name", "host"},
-	    {"num_cpus", "cpus"}, {"mhz_per_cpu", "cpu_mhz"},
-	    {"cpu_scaling_enabled", "cpu_scaling"},
-	    {"library_build_type", "benchmark_library"}};
 	const char *date = json_get_str(from, "date");
 
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		json_set(json_get(run, "env"), keys[i][1],
-		    json_dup(json_get(from, keys[i][0])));
+	runs_copy(run, from, context);
 	if (date && strlen(date) >= 19 && date[10] == 'T')
 		json_set_str(json_get(run, "run"), "started", date);
 }

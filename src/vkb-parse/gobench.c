@@ -2,6 +2,7 @@
  * Parses Go's benchmark format: "BenchmarkNAME/key=value-PROCS ITERATIONS VALUE
  * UNIT ..." is a run, "key: value" applies to the lines that follow. Source:
  * "Go Benchmark Data Format" (golang/proposal, design/14313-benchmark-format).
+ * With -json each line is an event, and "output" has a piece of that text.
  */
 #include "err.h"
 #include "json.h"
@@ -28,10 +29,29 @@ is_benchmark_line(const char *line)
 	    !islower((unsigned char)line[9]) && !strchr(BLANK, line[9]);
 }
 
-/* Looks for a line "BenchmarkNAME ITERATIONS VALUE". */
+/* Returns an event of "go test -json", or NULL. Caller frees. */
+static struct json *
+parse_event(const char *line)
+{
+	struct json *j = *line == '{'
+	    ? json_parse(line, strcspn(line, "\r\n"), NULL, NULL)
+	    : NULL;
+
+	if (json_get_str(j, "Action"))
+		return j;
+	json_free(j);
+	return NULL;
+}
+
+/* Looks for a line "BenchmarkNAME ITERATIONS VALUE", or an event. */
 bool
 gobench_is(const char *head)
 {
+	struct json *event = parse_event(head);
+
+	json_free(event);
+	if (event)
+		return true;
 	for (const char *p = head; p; p = strchr(p, '\n')) {
 		const char *q;
 		size_t n;
@@ -224,17 +244,75 @@ parse_gobench_line(
 	return runs_add(runs, run, source_where(s));
 }
 
+/* Takes one line of a package's text from its pieces, or returns NULL. */
+static char *
+take_line(struct json *package)
+{
+	const char *text = json_get_str(package, "text");
+	const char *end = text ? strchr(text, '\n') : NULL;
+	char *line;
+
+	if (!end)
+		return NULL;
+	line = mem_strn(text, (size_t)(end - text));
+	json_set(package, "text", json_string(end + 1));
+	return line;
+}
+
+/* Packages are tested at the same time, so each has its own text and keys. */
+static int
+parse_event_line(struct source *s, const char *line, struct json *packages,
+    struct runs *runs)
+{
+	struct json *event = parse_event(line), *package;
+	const char *name = json_get_str(event, "Package");
+	const char *piece = json_get_str(event, "Output"), *before;
+	char *text;
+	int rc = 0;
+
+	if (!event)
+		return source_fail(s, "not an event of go test -json");
+	name = name ? name : "";
+	package = json_get(packages, name);
+	if (piece && !package) {
+		json_set(packages, name, package = json_object());
+		json_set(package, "keys", json_object());
+	}
+	if (piece) {
+		before = json_get_str(package, "text");
+		text = mem_printf("%s%s", before ? before : "", piece);
+		json_set(package, "text", json_string(text));
+		free(text);
+		while ((text = take_line(package))) {
+			rc |= parse_gobench_line(
+			    s, text, json_get(package, "keys"), runs);
+			free(text);
+		}
+	}
+	json_free(event);
+	return rc;
+}
+
 int
 gobench_parse_text(struct source *s, struct runs *runs)
 {
-	struct json *keys = json_object();
+	struct json *keys = json_object(), *packages = json_object();
+	bool events = false;
 	char *line;
 	int rc = 0, got;
 
 	while ((got = source_read_line(s, &line, is_benchmark_line)) != 0 &&
-	    !runs_have_failed(runs))
-		if (got < 0 || parse_gobench_line(s, line, keys, runs) < 0)
+	    !runs_have_failed(runs)) {
+		struct json *event = events ? NULL : parse_event(line);
+
+		events |= event != NULL;
+		json_free(event);
+		if (got < 0 ||
+		    (events ? parse_event_line(s, line, packages, runs)
+			    : parse_gobench_line(s, line, keys, runs)) < 0)
 			rc = -1;
+	}
+	json_free(packages);
 	json_free(keys);
 	return rc;
 }

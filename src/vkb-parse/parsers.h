@@ -41,8 +41,23 @@ bool criterion_is(const struct json *);
 int criterion_parse_json(const struct json *, struct source *, struct runs *);
 
 /* hyperfine --export-json */
-bool hyperfine_is(const struct json *);
-int hyperfine_parse_json(const struct json *, struct source *, struct runs *);
+bool lists_is_hyperfine(const struct json *);
+int lists_parse_hyperfine(const struct json *, struct source *, struct runs *);
+
+/* pytest-benchmark --benchmark-json, JMH -rf json */
+bool lists_is_pytest(const struct json *);
+int lists_parse_pytest(const struct json *, struct source *, struct runs *);
+bool lists_is_jmh(const struct json *);
+int lists_parse_jmh(const struct json *, struct source *, struct runs *);
+
+/* github-action-benchmark's customSmallerIsBetter and customBiggerIsBetter,
+ * and Bencher's BMF */
+bool custom_is(const struct json *);
+int custom_parse_json(const struct json *, struct source *, struct runs *);
+int custom_parse_smaller(const struct json *, struct source *, struct runs *);
+int custom_parse_bigger(const struct json *, struct source *, struct runs *);
+bool custom_is_bmf(const struct json *);
+int custom_parse_bmf(const struct json *, struct source *, struct runs *);
 
 /* {"metrics":{NAME:{"value":V,"unit":U}},"metadata":{},"timestamp":T} */
 bool regression_is(const struct json *);

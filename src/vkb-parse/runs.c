@@ -218,6 +218,21 @@ runs_set_metric(struct json *run, const char *key, double v, const char *name,
 }
 
 void
+runs_copy(struct json *run, const struct json *from, const struct runs_value *v)
+{
+	for (; v->path; v++) {
+		const struct json *j = json_path(from, v->path);
+		const char *text = json_str(j);
+
+		if (!j || json_type(j) == JSON_NULL ||
+		    (text && strcmp(v->key, "commit") == 0 &&
+			text[strspn(text, "0123456789abcdefABCDEF")]))
+			continue;
+		json_set(json_get(run, v->section), v->key, json_dup(j));
+	}
+}
+
+void
 runs_set_started(struct json *run, double since)
 {
 	char text[CLOCK_ISO];

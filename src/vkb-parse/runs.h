@@ -56,6 +56,18 @@ struct json *runs_new_run(const char *command);
 int runs_set_metric(struct json *run, const char *key, double v,
     const char *name, const char *where);
 
+/* Where an input keeps a value, and which key of a run it is. */
+struct runs_value {
+	const char *path, *section, *key; /* path NULL ends a list */
+};
+
+/*
+ * Copies what there is of a list, but neither null nor a commit that is not one
+ * ("unknown").
+ */
+void runs_copy(
+    struct json *run, const struct json *from, const struct runs_value *);
+
 /* Sets the start time, in s since 1970. Ignores NAN and implausible values. */
 void runs_set_started(struct json *run, double since);
 

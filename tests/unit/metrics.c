@@ -31,14 +31,18 @@ units(void)
 	    {"opsy", "ops/s", "opsy_ops_per_s", 1}, {"rps", "req/s", "rps", 1},
 	    {"rps", "s", "rps_s", 1}, {"requests", "/s", "rps", 1},
 	    {"qps", "", "rps", 1}, {"load", "TPS", "load_per_s", 1},
-	    {"x y", "%", "x_y_percent", 1}, {"", "ms", "ms", 1},
-	    {"ms", "ms", "ms", 1}, {"", "", "value", 1},
+	    {"x y", "%", "x_y_percent", 1}, {"", "ms", "time_ns", 1e6},
+	    {"ms", "ms", "time_ns", 1e6}, {"", "", "value", 1},
 	    {"hits", "count", "hits", 1}, {"ratio", "x", "ratio", 1},
 	    {"time_ms", "ms", "time_ms", 1}, {"items", "ms", "items_ms", 1},
 	    {"bytes_per_second", "", "bytes_per_s", 1},
 	    {"bytes_per_sec", "", "bytes_per_s", 1},
 	    {"--a--b (c)", "", "a_b_c", 1}, {"a_ b", "", "a_b", 1},
-	    {"a", "furlongs", "a_furlongs", 1}};
+	    {"a", "furlongs", "a_furlongs", 1},
+	    {"", "ops/ms", "ops_per_s", 1e3}, {"", "us/op", "ns_per_op", 1e3},
+	    {"", "s/iter", "ns_per_op", 1e9}, {"", "msec", "time_ns", 1e6},
+	    {"", "s", "time_s", 1}, {"", "TPS", "ops_per_s", 1},
+	    {"x", "ms", "x_ms", 1}};
 	/* The name of a unit, and its other names, which mean the same. */
 	static const char *const alike[][8] = {{"ns", "nsec", "nanoseconds"},
 	    {"us", "usec", "\302\265s", "\316\274s", "microseconds"},
