@@ -409,6 +409,24 @@ test_match 'comma.csv:2: not a line of perf stat' .err \
 test_same '{"page_faults":51}' "$(jq -c .metrics .out)" \
   'perf: a number with a decimal comma is not parsed'
 
+printf '50;;page-faults;305836480;100,00;166;/sec\n305,84;msec;task-clock;305836480;100,00;0;CPUs utilized\n' >de.csv
+test_same '{"page_faults":50,"task_clock_ms":305.84}' "$(parsed .metrics de.csv)" 'perf: decimal commas of -x;'
+printf '     0,100000000;10;;cycles;100;100,00;;\n     0,200000000;20;;cycles;100;100,00;;\n' >de.csv
+test_same '{"elapsed_s":0.2,"cycles":30} [10,20]' "$(parsed '.metrics, .series.cycles' de.csv | paste -sd' ')" \
+  'perf: decimal commas of intervals'
+cat >perf.json <<'END'
+{"interval" : 0.100000000, "counter-value" : "3.500000", "unit" : "msec", "event" : "task-clock", "event-runtime" : 3528329, "pcnt-running" : 100.00, "metric-value" : 0.035283, "metric-unit" : "CPUs utilized"}
+{"interval" : 0.100000000, "counter-value" : "<not counted>", "unit" : "", "event" : "cycles", "event-runtime" : 0}
+{"interval" : 0.200000000, "counter-value" : "1.500000", "unit" : "msec", "event" : "task-clock", "event-runtime" : 3528329}
+{"metric-value" : 0.5, "metric-unit" : "insn per cycle"}
+END
+test_same '{"elapsed_s":0.2,"task_clock_ms":5} [3.5,1.5]' "$(parsed '.metrics, .series.task_clock_ms' perf.json | paste -sd' ')" \
+  'perf: the lines of -j'
+test_same "$(vkb-parse perf.json)" "$(sed 's/\([0-9]\)\.\([0-9]\)/\1,\2/g' perf.json | vkb-parse)" \
+  'perf: the lines of -j with decimal commas'
+printf '{"cpu" : "0", "counter-value" : "7", "unit" : "", "event" : "cycles"}\n{"cpu" : "1", "counter-value" : "8", "unit" : "", "event" : "cycles"}\n' >cpus.json
+test_same '["0",7] ["1",8]' "$(parsed '[.config.counted_on, .metrics.cycles]' cpus.json | paste -sd' ')" 'perf: -A -j: a run for each CPU'
+
 if perf stat -x, -o real.csv -e task-clock,cycles true 2>err; then
   test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: the real output of perf has a task clock'
 else

@@ -1,8 +1,8 @@
 /*
- * Parses perf stat -x SEP. One perf stat is one run. With -r the values are
- * perf's means; with -I the intervals are summed and kept as series; with -A
- * and the like each CPU, core or socket is a case. See CSV FORMAT in
- * perf-stat(1).
+ * Parses perf stat -x SEP and perf stat -j. One perf stat is one run. With -r
+ * the values are perf's means; with -I the intervals are summed and kept as
+ * series; with -A and the like each CPU, core or socket is a case. See CSV
+ * FORMAT in perf-stat(1).
  */
 #include "err.h"
 #include "json.h"
@@ -14,6 +14,7 @@
 #include "source.h"
 #include "units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +61,18 @@ split_fields(char *line, char sep, char **f)
 	return n;
 }
 
+/* In some locales perf writes a decimal comma. */
 static bool
 parse_perf_number(const char *s, double *v)
 {
-	return num_real(s + strspn(s, " "), v) == 0;
+	char *text = mem_str(s + strspn(s, " ")), *comma = strchr(text, ',');
+	int rc;
+
+	if (comma)
+		*comma = '.';
+	rc = num_real(text, v);
+	free(text);
+	return rc == 0;
 }
 
 static bool
@@ -96,13 +105,46 @@ parse_perf_row(struct row *r, char **f, size_t n)
 	    .after = f[e + 1]};
 	for (size_t i = 0; i + 2 < e; i++) {
 		if (i == 0 && parse_perf_number(f[0], &v)) {
-			if (!strchr(f[0], '.'))
+			if (!strpbrk(f[0], ".,"))
 				return false; /* "1,5": a decimal comma */
 			r->at = v;
 		} else if (!is_counter_value(f[i]) && !*r->where)
 			r->where = f[i] + strspn(f[i], " ");
 	}
 	return true;
+}
+
+/*
+ * Parses a line of -j, which is JSON but for decimal commas: these have a digit
+ * on both sides. Returns NULL if it is not one; caller frees it after 'r'.
+ */
+static struct json *
+parse_perf_json(struct row *r, const char *line)
+{
+	static const char *const places[] = {
+	    "cpu", "core", "die", "socket", "node", "thread", "cgroup"};
+	char *text = mem_strn(line, strcspn(line, "\r\n"));
+	struct json *j;
+
+	for (char *p = text; (p = strchr(p, ',')); p++)
+		if (p > text && isdigit((unsigned char)p[-1]) &&
+		    isdigit((unsigned char)p[1]))
+			*p = '.';
+	j = *text == '{' ? json_parse(text, strlen(text), NULL, NULL) : NULL;
+	free(text);
+	*r = (struct row){.at = json_get_num(j, "interval", NAN),
+	    .where = "",
+	    .value = json_get_str(j, "counter-value"),
+	    .unit = json_get_str(j, "unit"),
+	    .event = json_get_str(j, "event"),
+	    .after = ""};
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (json_get_str(j, places[i]))
+			r->where = json_get_str(j, places[i]);
+	if (json_get(j, "metric-value") || (r->value && r->unit && r->event))
+		return j;
+	json_free(j);
+	return NULL;
 }
 
 /* Checks the first line that is not a comment. */
@@ -112,6 +154,7 @@ perfstat_is(const char *head)
 	char *f[FIELDS], *line;
 	struct row r;
 	double v;
+	struct json *j;
 	size_t n;
 	bool is;
 
@@ -121,6 +164,10 @@ perfstat_is(const char *head)
 			return false;
 		head++;
 	}
+	j = parse_perf_json(&r, head);
+	json_free(j);
+	if (j)
+		return true;
 	line = mem_strn(head, strcspn(head, "\r\n"));
 	n = split_fields(line, source_find_separator(line, SEPARATORS), f);
 	/* after the event: its run time, or the variance of -r */
@@ -244,8 +291,10 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
     struct runs *runs)
 {
 	char *f[FIELDS];
+	struct json *j;
 	struct row r;
 	size_t n;
+	int rc = 0;
 
 	if (!line[strspn(line, " \t")])
 		return 0;
@@ -253,6 +302,13 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 		return str_starts(line, "# started on")
 		    ? write_counted_runs(st, s, runs)
 		    : 0;
+	j = parse_perf_json(&r, line);
+	if (j) {
+		if (r.value && r.event)
+			rc = count_event(st, s, &r, runs);
+		json_free(j);
+		return rc;
+	}
 	if (!*sep)
 		*sep = source_find_separator(line, SEPARATORS);
 	n = split_fields(line, *sep, f);
@@ -260,7 +316,10 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 		return count_event(st, s, &r, runs);
 	if (is_metric_line(f, n))
 		return 0;
-	return source_fail(s, "not a line of perf stat: '%s'", f[0]);
+	return source_fail(s,
+	    "not a line of perf stat: '%s'; with decimal commas use LC_ALL=C, "
+	    "or -x\\;",
+	    f[0]);
 }
 
 int
