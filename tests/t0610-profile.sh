@@ -29,6 +29,13 @@ test_status 2 'an event with two different modifiers is an error' \
   vkb-profile -o o --stat 'ipc,{minor-faults,page-faults:u}' -- true
 test_match "the counts of 'page-faults' and 'page-faults:u' would both be called 'page_faults'" \
   .err 'the error has both events'
+mkdir plain
+printf '#!/bin/sh\necho "${LC_ALL-none}" >>"%s/said"\nexec "%s" "$@"\n' "$scratch" "$(command -v perf)" >plain/perf
+chmod +x plain/perf
+test_that 'a language with decimal commas' env PATH="$scratch/plain:$PATH" LC_ALL=de_DE.UTF-8 \
+  vkb-profile -o plain/out --stat page-faults -- perl -e "$busy"
+test_same C "$(sort -u said)" 'perf is asked to speak plainly'
+rm -r plain said
 test_status 2 'an empty set of counters is an error' vkb-profile -o o --stat ipc,,tlb -- true
 test_status 2 'an unknown mode is an error' vkb-profile -o o -m on -- true
 test_same tmp "$(ls)" 'no folder is made'

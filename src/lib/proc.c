@@ -212,11 +212,14 @@ proc_free(struct proc *p)
 	free(p);
 }
 
+const char *const proc_plain[] = {"LC_ALL", "C", NULL};
+
 int
 proc_read(const char *const *argv, bool untrusted, int timeout_ms,
     struct str *out, int *status)
 {
 	struct proc_spec spec = {.argv = argv,
+	    .setenv = proc_plain,
 	    .untrusted = untrusted,
 	    .session = true,
 	    .death_signal = SIGTERM};

@@ -26,6 +26,10 @@ struct proc_spec {
 	const cpu_set_t *cpus; /* NULL: inherit */
 };
 
+/* 'setenv' of programs whose output is parsed: no words or decimal commas of
+ * the user's language. */
+extern const char *const proc_plain[];
+
 struct proc;
 
 /*
@@ -69,10 +73,10 @@ int proc_stop(struct proc *, int grace_ms);
 void proc_free(struct proc *);
 
 /*
- * Runs a program to its end and adds its stdout and stderr to *out;
- * 'untrusted' is as above. The program does not outlive this process. Returns
- * 0, or -1 after reporting that it cannot be started or was killed after
- * timeout_ms.
+ * Runs a program to its end, with proc_plain, and adds its stdout and stderr to
+ * *out; 'untrusted' is as above. The program does not outlive this process.
+ * Returns 0, or -1 after reporting that it cannot be started or was killed
+ * after timeout_ms.
  */
 struct str;
 int proc_read(const char *const *argv, bool untrusted, int timeout_ms,

@@ -38,6 +38,7 @@ launch_perf(const char *const *args, int theirs, int in, int out)
 {
 	const char *argv[ARGS] = {"perf"};
 	const struct proc_spec spec = {.argv = argv,
+	    .setenv = proc_plain,
 	    .in = in,
 	    .out = out,
 	    .err = out,

@@ -102,8 +102,10 @@ static int
 read_output_lines(const char *const *argv, struct halt *halt,
     void (*read)(void *, char *line), void *arg)
 {
-	struct proc_spec spec = {
-	    .argv = argv, .group = true, .death_signal = SIGKILL};
+	struct proc_spec spec = {.argv = argv,
+	    .setenv = proc_plain,
+	    .group = true,
+	    .death_signal = SIGKILL};
 	int fds[2] = {-1, -1}, status, rc = -1;
 	struct proc *p = NULL;
 	char *line = NULL, how[64];
