@@ -317,6 +317,7 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 	struct previous_line last = {.n = 0};
 	const char *s;
 	size_t n, k;
+	bool frame = false; /* is the first bad line one of perf script? */
 	double v = 0;
 	int rc;
 
@@ -328,8 +329,10 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 		if (empty == n || (n > 1 && s[0] == '#' && s[1] == ' '))
 			continue;
 		k = lines_torn(l) ? 0 : parse_count(s, n, &v);
-		if (!k && !bad++)
+		if (!k && !bad++) {
 			first = lines_number(l);
+			frame = empty > 0;
+		}
 		if (!k)
 			continue;
 		parse_stack(t, &last, s, k);
@@ -346,8 +349,11 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 		    lines_name(l), first);
 	else if (bad)
 		err_say("%s:%llu: not a stack followed by a count; lines "
-			"ignored: %llu",
-		    lines_name(l), first, bad);
+			"ignored: %llu%s",
+		    lines_name(l), first, bad,
+		    frame ? "; of 'perf script' the fields -F "
+			    "comm,pid,tid,time,event,ip,sym,dso are read"
+			  : "");
 	return rc < 0 || bad ? -1 : 0;
 }
 

@@ -262,9 +262,10 @@ is_jit_module(struct text m)
 static void
 append_unknown(struct str *s, struct text pc, struct text module, bool addrs)
 {
+	const size_t gone = strlen(" (deleted)"); /* or replaced since */
 	struct text name = {"unknown", 7};
 
-	if (!text_equals(module, "[unknown]")) {
+	if (module.n && !text_equals(module, "[unknown]")) {
 		const char *slash = memrchr(module.s, '/', module.n);
 
 		name = module;
@@ -273,6 +274,9 @@ append_unknown(struct str *s, struct text pc, struct text module, bool addrs)
 			name.n = module.n - (size_t)(name.s - module.s);
 		}
 	}
+	if (name.n > gone &&
+	    memcmp(name.s + name.n - gone, " (deleted)", gone) == 0)
+		name.n -= gone;
 	str_addc(s, '[');
 	str_addn(s, name.s, name.n);
 	if (addrs) {

@@ -12,6 +12,7 @@
 #include "err.h"
 #include "folding.h"
 #include "lines.h"
+#include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,26 @@ is_word(char c)
 {
 	return is_digit(c) || (c >= 'a' && c <= 'z') ||
 	    (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool
+is_hex(struct text t)
+{
+	for (size_t i = 0; i < t.n; i++)
+		if (!is_digit(t.s[i]) && !(t.s[i] >= 'a' && t.s[i] <= 'f'))
+			return false;
+	return true;
+}
+
+/* Does each parenthesis have its other? */
+static bool
+is_closed(const char *p, const char *end)
+{
+	int open = 0;
+
+	for (; p < end; p++)
+		open += (*p == '(') - (*p == ')');
+	return open == 0;
 }
 
 static const char *
@@ -152,7 +173,7 @@ parse_event_name(const char *p, const char *end, struct event *e)
 		p = skip_blanks(skip_to_blank(p, end), end);
 	q = skip_to_blank(p, end);
 	if (is_cpu_or_time(p, end) && q > p && q[-1] == ':')
-		p = skip_blanks(q, end);
+		e->name.s = p = skip_blanks(q, end);
 	else if (p < end && !memchr(p, ':', (size_t)(end - p)))
 		return;
 	q = skip_digits(p, end);
@@ -184,7 +205,23 @@ parse_event(const char *line, const char *end, struct event *e)
 	return e->timed || (e->name.n && e->rest == end);
 }
 
-/* Parses "67fa7 dictFind+0x67 (/usr/bin/valkey-server)". */
+/* Is it a line of "perf script -F +srcline", "dict.c:70 (inlined)"? */
+static bool
+is_source_line(const char *p, const char *end)
+{
+	static const char inlined[] = " (inlined)";
+	size_t n = sizeof inlined - 1;
+	const char *q;
+
+	if ((size_t)(end - p) > n && memcmp(end - n, inlined, n) == 0)
+		end -= n;
+	for (q = end; q > p && is_digit(q[-1]); q--)
+		;
+	return q < end && q > p + 1 && q[-1] == ':';
+}
+
+/* Parses "67fa7 dictFind+0x67 (/usr/bin/valkey-server)"; without the field
+ * 'dso' there is no module. */
 static bool
 parse_frame(const char *p, const char *end, struct folding *f)
 {
@@ -199,9 +236,18 @@ parse_frame(const char *p, const char *end, struct folding *f)
 	p = skip_blanks(q, end);
 	if (p == q)
 		return false;
-	close = memrchr(p, ')', (size_t)(end - p));
-	if (!pc.n || !close)
+	while (end > p && is_blank(end[-1]))
+		end--;
+	if (!pc.n || p == end)
 		return false;
+	close = end - 1;
+	if (*close != ')') {
+		if (!is_hex(pc) || !is_closed(p, end))
+			return false;
+		folding_frame(f, pc, (struct text){p, (size_t)(end - p)},
+		    (struct text){end, 0});
+		return true;
+	}
 	q = close;
 	if (close - p >= (long)sizeof gone &&
 	    memcmp(close - sizeof gone + 2, gone, sizeof gone - 1) == 0)
@@ -237,6 +283,11 @@ static void
 begin_sample(struct reader *r, const struct event *e, const char *end)
 {
 	end_sample(r);
+	if ((size_t)(end - e->name.s) > strlen("PERF_RECORD_") &&
+	    str_starts(e->name.s, "PERF_RECORD_")) {
+		r->state = OTHERS; /* of a process, which is no sample */
+		return;
+	}
 	if (e->name.n && !folding_choose_event(r->f, e->name.s, e->name.n)) {
 		r->state = OTHERS;
 		return;
@@ -276,8 +327,10 @@ parse_indented_line(struct reader *r, const char *p, const char *end)
 		end_sample(r);
 		return true;
 	}
-	if (r->state == OUTSIDE || !parse_frame(p, end, r->f))
+	if (r->state == OUTSIDE)
 		return false;
+	if (!parse_frame(p, end, r->f))
+		return r->state == FRAMES && is_source_line(p, end);
 	r->state = FRAMES;
 	return true;
 }
