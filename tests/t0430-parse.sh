@@ -188,6 +188,17 @@ test_same '["latency_us"]' "$(vkb-parse hist.json | head -n 1 | vkb-stats |
 test_same '"2015-09-09T15:24:39Z" 2.5' \
   "$(parsed '.run.started, .metrics.elapsed_s' memtier.json | sed 2q |
     tr '\n' ' ' | sed 's/ $//')" 'memtier: the start and the duration'
+test_same '1 1.02' "$(parsed .metrics.avg_latency_ms memtier.json | sed -n 2,3p | paste -sd' ')" \
+  'memtier: without a histogram the mean of all commands is that of the file'
+jq '."ALL STATS".Totals."Percentile Latencies"."Histogram log format" =
+  ."ALL STATS".Sets."Percentile Latencies"."Histogram log format"' hist.json |
+  jq '.configuration += {"data_size":0,"data_size_range":"1:9","rate_limit":50,"tls":"true","random_data":"false",
+    "expiry_range":"0:0","key_zipf_exp":1.5,"reconnect_interval":0,"data_size_list":"","multi_key_get":3}' >more.json
+test_same true "$(parsed .metrics.avg_latency_ms more.json | tail -n 1 | jq '. > 0 and . != 1.02')" \
+  'memtier: the mean of all commands is that of the histogram'
+test_same '{"data_size_range":"1:9","rate_limit":50,"multi_key_get":3,"key_zipf_exp":1.5,"tls_mode":true,"command":"SET"}' \
+  "$(parsed '.config | del(.clients, .benchmark_threads, .requests, .pipeline, .ratio)' more.json | head -n 1)" \
+  'memtier: what is set is configuration'
 sed 's/"ALL STATS"/"RUN #1 RESULTS"/; s/}}}$/}},"BEST RUN RESULTS":{"Totals":{"Ops\/sec":9}},"RUN #2 RESULTS":{"Gets":{"Ops\/sec":8}}}/' \
   memtier.json >runs.json
 test_same 'SET 1
@@ -450,6 +461,18 @@ test_same '[null,20,1.003519,5.013503,2,2] ["GET",20,2.000895,5.013503,2,2]' \
     tr '\n' ' ' | sed 's/ $//')" 'hdr: a run for each tag'
 test_same '"2015-09-09T15:24:39Z"' "$(parsed .run.started own.hlog | uniq)" \
   'hdr: the start of the log'
+{
+  echo '#[GET command HDR latency histogram results]'
+  sed -n 1,2p own.hlog
+  echo '"StartTimestamp","EndTimestamp","Interval_Max","Interval_Compressed_Histogram"'
+  sed -n '4s/0.127,1.000/1441812279.474,1441812281.474/p' own.hlog
+} >memtier.hlog
+test_same '"GET" 10 5013.503 2 2 ["latency_us"]' \
+  "$(parsed '.config.command, (.metrics | .samples, .max_latency_ms, .elapsed_s), .series.at_s[0], (.hist | keys)' \
+    memtier.hlog | paste -sd' ')" 'hdr: of memtier the second time is the end, and values are in us'
+sed 's/1441812281/1441812270/' memtier.hlog >back.hlog
+test_status 2 'hdr: an end before the start is an error' vkb-parse back.hlog
+test_match "back.hlog:5: 'EndTimestamp' is '1441812270.474', before the start" .err 'hdr: the error names it'
 parsed . own.hlog | vkb-stats | jq -c '.whole' >got
 test_same 2 "$(grep -c p50 got)" 'hdr: the histograms are valid'
 {

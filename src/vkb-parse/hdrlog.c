@@ -1,7 +1,8 @@
 /*
  * Parses HdrHistogram interval logs: [Tag=NAME,]START,LENGTH,MAX,HISTOGRAM. The
  * intervals of one tag are one run: its histogram is their sum, its series has
- * an entry for each. Values are in ns, as the format requires.
+ * an entry for each. Values are in ns, as the format requires; memtier's are in
+ * us, and have the end of an interval in place of its length.
  */
 #include "err.h"
 #include "hist.h"
@@ -32,7 +33,9 @@ struct log {
 	struct intern *names;
 	struct tag *tags;
 	size_t n, cap;
-	double start; /* s since 1970; NAN: unknown */
+	double start;      /* s since 1970; NAN: unknown */
+	bool from_memtier; /* "EndTimestamp" */
+	char command[64];  /* of memtier's heading, or "" */
 };
 
 bool
@@ -42,7 +45,7 @@ hdrlog_is(const char *head)
 
 	while (p && *p) {
 		if (str_starts(p, "#[Histogram log format") ||
-		    str_starts(p, "\"StartTimestamp\",\"Interval_Length\""))
+		    str_starts(p, "\"StartTimestamp\",\""))
 			return true;
 		if (*p != '#')
 			break;
@@ -103,7 +106,8 @@ push_series_value(struct tag *t, const char *name, double v)
 
 /* Adds the interval's length, and an entry unless the histogram is empty. */
 static void
-add_interval(struct tag *t, const struct hist *h, double start, double length)
+add_interval(struct tag *t, const struct hist *h, double start, double length,
+    double unit_ms)
 {
 	if (isnan(t->first))
 		t->first = start;
@@ -113,10 +117,10 @@ add_interval(struct tag *t, const struct hist *h, double start, double length)
 	push_series_value(t, "at_s", start + length - t->first);
 	push_series_value(t, "samples", (double)hist_count(h));
 	push_series_value(
-	    t, "p50_latency_ms", (double)hist_quantile(h, .5) / 1e6);
+	    t, "p50_latency_ms", (double)hist_quantile(h, .5) * unit_ms);
 	push_series_value(
-	    t, "p99_latency_ms", (double)hist_quantile(h, .99) / 1e6);
-	push_series_value(t, "max_latency_ms", (double)hist_max(h) / 1e6);
+	    t, "p99_latency_ms", (double)hist_quantile(h, .99) * unit_ms);
+	push_series_value(t, "max_latency_ms", (double)hist_max(h) * unit_ms);
 }
 
 static int
@@ -148,13 +152,18 @@ parse_interval_line(struct log *l, struct source *s, char *line)
 			return source_fail(s,
 			    "'%s' is '%s', which is not a number", names[i],
 			    field[i]);
+	if (l->from_memtier)
+		v[1] -= v[0];
 	if (v[1] < 0)
-		return source_fail(
-		    s, "'Interval_Length' is '%s', below 0", field[1]);
+		return source_fail(s, "%s '%s', %s",
+		    l->from_memtier ? "'EndTimestamp' is"
+				    : "'Interval_Length' is",
+		    field[1], l->from_memtier ? "before the start" : "below 0");
 	h = histcodec_decode(field[3], strlen(field[3]), &why);
 	if (!h)
 		return source_fail(s, "the histogram cannot be read: %s", why);
-	add_interval(find_tag(l, tag, source_where(s)), h, v[0], v[1]);
+	add_interval(find_tag(l, tag, source_where(s)), h, v[0], v[1],
+	    l->from_memtier ? 1e-3 : 1e-6);
 	merge_histogram(find_tag(l, tag, ""), h);
 	return 0;
 }
@@ -166,16 +175,24 @@ write_tag_run(struct log *l, struct tag *t, const char *name, struct runs *runs)
 	struct json *run = runs_new_run(NULL), *m = json_get(run, "metrics");
 	struct str text = {0};
 
+	json_set_str(json_get(run, "config"), "command",
+	    *l->command ? l->command : NULL);
 	if (*name)
 		json_set_str(json_get(run, "config"), "tag", name);
 	runs_set_started(run, l->start);
 	if (hist_count(t->sum)) {
 		metric_set_times(m, "latency_ns", t->sum);
+		for (const struct metric *k = metric_table;
+		     l->from_memtier && k->name; k++)
+			if (json_get(m, k->name))
+				json_set_num(m, k->name,
+				    json_get_num(m, k->name, 0) * 1e3);
 		json_set_num(m, "samples", (double)hist_count(t->sum));
 		json_set_num(m, "elapsed_s", t->length);
 		histcodec_encode(&text, t->sum);
 		json_set(run, "hist", json_object());
-		json_set_str(json_get(run, "hist"), "latency_ns", text.s);
+		json_set_str(json_get(run, "hist"),
+		    l->from_memtier ? "latency_us" : "latency_ns", text.s);
 		str_free(&text);
 		json_set(run, "series", t->series);
 		t->series = NULL;
@@ -205,8 +222,12 @@ hdrlog_parse_text(struct source *s, struct runs *runs)
 	while ((got = source_read_line(s, &line, NULL)) != 0) {
 		if (got < 0)
 			rc = -1;
-		else if (*line == '#')
+		else if (*line == '#') {
 			sscanf(line, "#[StartTime: %lf", &l.start);
+			if (strstr(line, " command HDR "))
+				sscanf(line, "#[%63[A-Z]", l.command);
+		} else if (str_starts(line, "\"StartTimestamp\""))
+			l.from_memtier = strstr(line, "\"EndTimestamp\"");
 		else if (*line && *line != '"' &&
 		    parse_interval_line(&l, s, line) < 0)
 			rc = -1;

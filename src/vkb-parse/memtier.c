@@ -42,8 +42,14 @@ copy_number(struct json *to, const char *key, const struct json *from,
 static void
 copy_configuration(struct json *config, const struct json *from)
 {
-	static const char *const same[] = {"pipeline", "data_size", "ratio",
-	    "key_pattern", "key_minimum", "key_maximum", "rate_limiting"};
+	static const char *const same[] = {
+	    "pipeline", "ratio", "key_pattern", "key_minimum", "key_maximum"};
+	/* These say "none" in many ways. */
+	static const char *const rest[] = {"data_size", "data_size_range",
+	    "data_size_list", "random_data", "expiry_range", "rate_limit",
+	    "reconnect_interval", "multi_key_get", "key_zipf_exp", "key_stddev",
+	    "key_median"};
+	const char *tls = json_get_str(from, "tls");
 	double threads = json_get_num(from, "threads", 0);
 	double clients = json_get_num(from, "clients", 0);
 	double v;
@@ -60,6 +66,16 @@ copy_configuration(struct json *config, const struct json *from)
 		json_set_num(config, "duration_s", v);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		json_set(config, same[i], json_dup(json_get(from, same[i])));
+	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+		const struct json *j = json_get(from, rest[i]);
+
+		if (json_num(j, 0) != 0 ||
+		    (json_str(j) && json_str(j)[strspn(json_str(j), "0:")] &&
+			strcmp(json_str(j), "false") != 0))
+			json_set(config, rest[i], json_dup(j));
+	}
+	if (tls && strcmp(tls, "true") == 0)
+		json_set_bool(config, "tls_mode", true);
 }
 
 /* Copies "p99.90" to p999_latency_ms, "p50.00" to p50_latency_ms. */
@@ -88,7 +104,9 @@ copy_percentiles(struct json *m, const struct json *from)
 	str_free(&key);
 }
 
-/* Copies the histogram, in us. Returns -1 if it is invalid (error reported). */
+/* Copies the histogram, in us, and takes the mean of all commands from it,
+ * which memtier prints as a whole number. Returns -1 if it is invalid (error
+ * reported). */
 static int
 copy_histogram(struct json *run, const struct json *section, struct source *s)
 {
@@ -106,6 +124,9 @@ copy_histogram(struct json *run, const struct json *section, struct source *s)
 	histcodec_encode(&hist, h);
 	json_set(run, "hist", json_object());
 	json_set_str(json_get(run, "hist"), "latency_us", hist.s);
+	if (strcmp(json_key(section), "Totals") == 0)
+		json_set_num(json_get(run, "metrics"), "avg_latency_ms",
+		    hist_mean(h) / 1e3);
 	str_free(&hist);
 	hist_free(h);
 	return 0;
