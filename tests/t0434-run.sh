@@ -1,5 +1,6 @@
 #!/bin/sh
-# vkb-run: benchmarks of any program in turns, with the real hyperfine and Google Benchmark.
+# vkb-run: benchmarks of any program in turns, with the real hyperfine, Google Benchmark,
+# pytest-benchmark and Go.
 # sanitize: programs that fail, hang and print nonsense.
 . "${0%/*}/lib.sh"
 
@@ -189,5 +190,45 @@ if c++ -O1 -o bm bm.cc -lbenchmark -lpthread 2>cc.log; then
   judged google.jsonl fill/100000 'Google Benchmark'
 else
   test_skip 'Google Benchmark' libbenchmark
+fi
+cat >test_it.py <<'END'
+import pytest
+@pytest.mark.parametrize('n', [100])
+def test_sum(benchmark, n):
+    benchmark.pedantic(lambda: sum(range(n)), rounds=5, iterations=10)
+END
+for pytest in pytest-3 pytest ''; do
+  "$pytest" --help 2>/dev/null | grep -q benchmark-json && break
+done
+if [ "$pytest" ]; then
+  t="$pytest -q -p no:cacheprovider --benchmark-json=out.json test_it.py"
+  test_that 'pytest-benchmark' vkb-run -q -n 4 --results out.json old="$t" new="$t"
+  judged pytest.jsonl 'test_it.py::test_sum.100.' pytest-benchmark
+else
+  test_skip 'pytest-benchmark' python3-pytest-benchmark
+fi
+if command -v go >/dev/null; then # Debian's is too large for vkb-needs
+  mkdir gone
+  echo 'module example.com/gone' >gone/go.mod
+  cat >gone/gone_test.go <<'END'
+package gone
+
+import "testing"
+
+func BenchmarkCopy(b *testing.B) {
+	p, q := make([]byte, 1000), make([]byte, 1000)
+	for i := 0; i < b.N; i++ {
+		copy(p, q)
+	}
+}
+END
+  export GOCACHE="$scratch/gocache" GOFLAGS=-count=1
+  for json in '' -json; do
+    g="cd gone && go test -bench . -benchtime 1000x $json"
+    test_that "go test $json" vkb-run -q -n 4 old="$g" new="$g"
+    judged go.jsonl Copy "go test $json"
+  done
+else
+  test_skip 'go test' 'go (golang-go of Debian has 450 MB)'
 fi
 test_done
