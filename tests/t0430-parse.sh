@@ -654,6 +654,10 @@ for t in 2026-11-01T01:02:03.25+02:30 '2026-11-01 01:02:03' 2026-12-31T23:30:00-
 done >stamps
 test_same '2026-10-31T22:32:03.25Z 2026-11-01T01:02:03Z 2027-01-01T00:30:00Z 2026-11-01T01:02:03Z none none none' \
   "$(tr '\n' ' ' <stamps | sed 's/ $//')" 'times are converted to UTC'
+test_same '2026-11-28T00:00:00Z 2026-11-28T04:05:00Z null' \
+  "$(printf 'd,v\n2026-11-28,1\n2026-11-28 04:05,2\n28.11.2026,3\n' | vkb-parse -c run.started=d,rps=v 2>err |
+    jq -r .run.started | paste -sd' ')" 'a day or a minute is its beginning'
+test_match "stdin:4: 'started' is not a valid time: '28.11.2026'" err 'days of other orders are errors'
 test_same "vkb-parse: time.json: 'started' is not a valid time: '2026-13-01T00:00:00Z'
 vkb-parse: time.json: 'started' is not a valid time: '2026-02-29T01:02:03Z'
 vkb-parse: time.json: 'started' is not a valid time: 'yesterday'" "$(cat times.err)" \
