@@ -199,7 +199,8 @@ choose_ancestors(struct choice *c, const struct opts *o)
 		return -1;
 	found = gitrepo_find(repo, o->commit, id);
 	if (found == 0)
-		err_say("there is no commit '%s' in '%s'", o->commit, o->repo);
+		err_say("there is no commit '%s' in '%s'%s", o->commit, o->repo,
+		    gitrepo_shallow(repo));
 	else if (found > 0)
 		rc = gitrepo_walk(repo, id, NULL, false, on_commit, c);
 	gitrepo_free(repo);

@@ -60,6 +60,14 @@ gives "$two" 'a folder within a repository' -C repo/src HEAD
 git clone -q --depth 1 "file://$scratch/repo" shallow
 gives "$two" 'a shallow repository' -C shallow HEAD
 gives "$two" 'the work tree of a shallow repository' --worktree shallow
+cp -r repo extended
+printf '[core]\nrepositoryformatversion = 1\n[extensions]\n%s' \
+  'worktreeConfig = true
+preciousObjects = true
+relativeWorktrees = true
+partialClone = origin
+' >>extended/.git/config
+gives "$two" 'a repository with extensions, as of git sparse-checkout' -C extended HEAD
 test_status 2 'a commit that a shallow repository lacks is an error' \
   vkb-build -C shallow HEAD~1
 test_match "'HEAD~1' in .*which is shallow; get the rest with 'git fetch --unshallow'" .err \

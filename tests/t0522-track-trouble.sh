@@ -105,6 +105,8 @@ repositories() {
   git clone -q --depth 3 "file://$scratch/repo" shallow
   test_status 2 "$what: a shallow clone is an error" forgetful determine --repo shallow
   test_match "repository 'shallow' is shallow; 'git fetch --unshallow'" .err 'the error says that the repository is shallow and what to do'
+  test_status 2 "$what: a commit that a shallow clone lacks is an error" forgetful determine --repo shallow --since v9
+  test_match "'v9' in the repository, which is shallow; get" .err 'the error says so'
   cp -r repo corrupt
   for f in corrupt/.git/objects/pack/*.pack; do
     chmod u+w "$f"

@@ -22,9 +22,14 @@ gitrepo_fail(const char *what, const char *name)
 static struct gitrepo *
 make_handle(const char *path)
 {
+	/* None of these changes how commits are read. */
+	static const char *extensions[] = {"worktreeconfig", "preciousobjects",
+	    "partialclone", "relativeworktrees"};
 	struct gitrepo *r = mem_new(sizeof *r);
 
 	git_libgit2_init();
+	git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions,
+	    sizeof extensions / sizeof *extensions);
 	/* No code of a repository is run, so that its owner does not matter. */
 	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
 	r->path = mem_str(path);
@@ -203,10 +208,12 @@ gitrepo_find(struct gitrepo *r, const char *name, char id[GITREPO_ID])
 	return rc;
 }
 
-bool
+const char *
 gitrepo_shallow(struct gitrepo *r)
 {
-	return git_repository_is_shallow(r->repo) == 1;
+	return git_repository_is_shallow(r->repo) == 1
+	    ? ", which is shallow; get the rest with 'git fetch --unshallow'"
+	    : "";
 }
 
 git_commit *
@@ -283,7 +290,7 @@ gitrepo_walk(struct gitrepo *r, const char *from, const char *until,
 		}
 	if (rc == GIT_ITEROVER)
 		rc = 0;
-	else if (gitrepo_shallow(r))
+	else if (*gitrepo_shallow(r))
 		rc = err_fail("the repository '%s' is shallow; 'git fetch "
 			      "--unshallow' gets the rest of its history",
 		    r->path);

@@ -53,8 +53,9 @@ int gitrepo_fetch(
  */
 int gitrepo_find(struct gitrepo *, const char *name, char id[GITREPO_ID]);
 
-/* Returns true if it has only the newest commits. */
-bool gitrepo_shallow(struct gitrepo *);
+/* Returns how a message ends that says that a commit is not there: what to do
+ * if the repository has only the newest commits, or "". */
+const char *gitrepo_shallow(struct gitrepo *);
 
 /* Reads a commit; free it with gitrepo_commit_free. Returns 0 or -1. */
 int gitrepo_commit(struct gitrepo *, const char *id, struct gitrepo_commit *);

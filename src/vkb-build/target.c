@@ -172,10 +172,7 @@ target_find_ref(struct build_target *t, struct origin *s, const char *text)
 		rc = err_fail(
 		    "no branch, tag, commit or other revision '%s' in '%s'%s",
 		    t->ref, s->repository ? s->repository : "?",
-		    s->repo && gitrepo_shallow(s->repo)
-			? ", which is shallow; get the rest with 'git fetch "
-			  "--unshallow'"
-			: "");
+		    s->repo ? gitrepo_shallow(s->repo) : "");
 	if (rc < 0 || gitrepo_commit(s->repo, id, &t->commit) < 0) {
 		keep_error(t);
 		return;

@@ -34,8 +34,8 @@ lineage_find_id(struct gitrepo *repo, const char *name, char id[GITREPO_ID])
 
 	if (rc == 0)
 		return err_fail("there is no branch, tag or commit '%s' in the "
-				"repository",
-		    name);
+				"repository%s",
+		    name, gitrepo_shallow(repo));
 	return rc < 0 ? -1 : 0;
 }
 
