@@ -238,6 +238,18 @@ test_same '"2026-03-02T07:00:00Z" {"host":"h","cpus":4}' \
   "$(jq -c '.run.started, .env' .out | head -n 2 | tr '\n' ' ' |
     sed 's/ $//')" 'gbench: start and machine come from the context'
 
+cat >part.json <<'END'
+{"context":{},"benchmarks":[
+ {"name":"A","run_name":"A","run_type":"iteration","real_time":1,"time_unit":"ns"},
+ {"name":"A_mean","run_name":"A","run_type":"aggregate","aggregate_name":"mean","real_time":1,"time_unit":"ns"},
+ {"name":"B_mean","run_name":"B","run_type":"aggregate","aggregate_name":"mean","real_time":2,"time_unit":"ns"},
+ {"name":"B_cv","run_name":"B","run_type":"aggregate","aggregate_name":"cv","real_time":2,"time_unit":"ns"}]}
+END
+test_status 2 'gbench: a benchmark of which there are only aggregates is an error' vkb-parse part.json
+test_same "vkb-parse: part.json:benchmarks[2]: 'B' has only aggregates: run it without --benchmark_report_aggregates_only, or ReportAggregatesOnly" \
+  "$(cat .err)" 'gbench: the error names it once'
+test_same '"A"' "$(jq .config.command .out)" 'gbench: the others are read'
+
 # --- nearly CSV
 
 printf '"SET","5x' >half
@@ -515,6 +527,10 @@ test_same '{"note":"before","gomaxprocs":8,"format":"json","size":16,"command":"
 test_same '"before" null' "$(vkb-parse -c subject.label=note go.txt 2>err |
   jq -c .subject.label | uniq | tr '\n' ' ' | sed 's/ $//')" \
   'go: --columns moves a key to the subject'
+printf 'BenchmarkA 1 5 ns/op\nok  \tx/a\t0.1s\nFAIL\tx/b [build failed]\n' >fail.txt
+test_status 2 'go: a package that failed is an error' vkb-parse fail.txt
+test_match 'fail.txt:3: go test failed, and may lack benchmarks: x/b .build failed' .err 'go: the error names it'
+test_same '"A"' "$(jq .config.command .out)" 'go: the other packages are read'
 cat >go.json <<'END'
 {"Action":"start","Package":"p"}
 {"Action":"output","Package":"p","Output":"goos: linux\n"}

@@ -1,7 +1,8 @@
 /*
  * Parses Google Benchmark's JSON. Each entry is a run: with
  * --benchmark_repetitions=N there are N. Aggregates such as mean and median are
- * left out, since vkb-stats computes its own.
+ * left out, since vkb-stats computes its own; one that has no other results is
+ * an error.
  */
 #include "err.h"
 #include "json.h"
@@ -48,6 +49,41 @@ is_aggregate(const struct json *b, const struct json *list, const char *name)
 		}
 	}
 	return false;
+}
+
+/* Does an entry, which is no aggregate, have the results of this name? */
+static bool
+has_results(const struct json *list, const char *name)
+{
+	for (const struct json *o = json_first(list); o; o = json_next(o)) {
+		const char *other = json_get_str(o, "run_name");
+
+		other = other ? other : json_get_str(o, "name");
+		if (other && strcmp(other, name) == 0 &&
+		    !json_get(o, "aggregate_name"))
+			return true;
+	}
+	return false;
+}
+
+/* Reports, at the first of them, that a benchmark has nothing but aggregates.
+ */
+static int
+check_aggregate(const struct json *b, const struct json *list, struct source *s)
+{
+	const char *name = json_get_str(b, "run_name");
+	const struct json *first = json_first(list);
+
+	if (!name || has_results(list, name))
+		return 0;
+	for (; first != b; first = json_next(first))
+		if (json_get_str(first, "run_name") &&
+		    strcmp(json_get_str(first, "run_name"), name) == 0)
+			return 0;
+	return source_fail(s,
+	    "'%s' has only aggregates: run it without "
+	    "--benchmark_report_aggregates_only, or ReportAggregatesOnly",
+	    name);
 }
 
 static const struct runs_value context[] = {{"host_name", "env", "host"},
@@ -146,12 +182,13 @@ gbench_parse_json(const struct json *j, struct source *s, struct runs *runs)
 		source_set_part(s, mem_printf("benchmarks[%zu]", i++));
 		if (!name)
 			rc = source_fail(s, "'name' is missing");
-		else if (is_aggregate(b, list, name))
+		else if (is_aggregate(b, list, name)) {
 			aggregates++;
-		else
+			rc |= check_aggregate(b, list, s);
+		} else
 			rc |= parse_gbench_entry(b, name, ctx, s, runs);
 	}
-	if (i == aggregates)
+	if (rc == 0 && i == aggregates)
 		rc = err_fail(aggregates
 			? "%s: only aggregates: run the benchmark without "
 			  "--benchmark_report_aggregates_only"

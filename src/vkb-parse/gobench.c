@@ -233,6 +233,9 @@ parse_gobench_line(
 		set_key(keys, line, n);
 		return 0;
 	}
+	if (str_starts(line, "FAIL\t"))
+		return source_fail(
+		    s, "go test failed, and may lack benchmarks: %s", line + 5);
 	line += strspn(line, BLANK);
 	if (!str_starts(line, failed))
 		return 0;
