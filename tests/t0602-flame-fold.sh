@@ -37,11 +37,11 @@ test_same 'p;main;std::function<void (int)>::operator() 10' \
   'frames without a module, which perf was not asked for'
 test_same 'p;main;work 20' \
   "$(fold "$event\tf1 work+0x1 (/x)\n  w.c:4\n\tf2 main+0x2\n  b-b.c:360 (inlined)\n\n$event\tf1 work (/x)\n  ??:0\n\tf2 main (/x)\n\n")" \
-  'lines of the source are no frames'
+  'lines of the source are not taken for frames'
 test_empty_file err 'lines of the source are known'
 test_same 'p;main 10' \
   "$(fold "s     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276f48) @ 0]: x [k]_text\nw  39  3126.3: PERF_RECORD_COMM exec: w:39/39\nw  39  3126.4: PERF_RECORD_MMAP2 39/39: [0x56(0x1) @ 0 0 0]: r-xp /x/w\n${event}\tf2 main (/x)\n\n")" \
-  'records of processes are no samples'
+  'records of processes are not taken for samples'
 test_empty_file err 'records of processes are no other events'
 printf 'w    2000000 \n\t 1145 hot\n\t 1183 main\n\n' >in
 test_status 2 'too few fields of perf script are an error' vkb-flame -f folded in

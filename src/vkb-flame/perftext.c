@@ -285,7 +285,7 @@ begin_sample(struct reader *r, const struct event *e, const char *end)
 	end_sample(r);
 	if ((size_t)(end - e->name.s) > strlen("PERF_RECORD_") &&
 	    str_starts(e->name.s, "PERF_RECORD_")) {
-		r->state = OTHERS; /* of a process, which is no sample */
+		r->state = OTHERS; /* of a process, not a sample */
 		return;
 	}
 	if (e->name.n && !folding_choose_event(r->f, e->name.s, e->name.n)) {

@@ -51,7 +51,7 @@ is_aggregate(const struct json *b, const struct json *list, const char *name)
 	return false;
 }
 
-/* Does an entry, which is no aggregate, have the results of this name? */
+/* Does an entry that is not an aggregate have this name? */
 static bool
 has_results(const struct json *list, const char *name)
 {
