@@ -80,8 +80,10 @@ static const struct opt option_table[] = {
 	.help = "first remove what is unused for 30d, or down to 20g in all"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-build", "[[LABEL=]REF|ARCHIVE ...]",
-    "Build commits of Valkey and write build records to stdout.", option_table};
+static const struct opt_prog prog = {.name = "vkb-build",
+    .operands = "[[LABEL=]REF|ARCHIVE ...]",
+    .purpose = "Build commits of Valkey and write build records to stdout.",
+    .table = option_table};
 
 enum state { WAITING, RUNNING, OK, FAILED };
 

@@ -92,8 +92,10 @@ static const struct opt option_table[] = {
 	.choices = "ok|fail", .help = "pass or fail missing cases"},
     {0}};
 
-static const struct opt_prog program = {"vkb-compare", "[BASE] [FILE ...]",
-    "Is the contender slower than the baseline?", option_table};
+static const struct opt_prog program = {.name = "vkb-compare",
+    .operands = "[BASE] [FILE ...]",
+    .purpose = "Is the contender slower than the baseline?",
+    .table = option_table};
 
 static int
 parse_margin(const char *s, struct margin *m)

@@ -47,8 +47,10 @@ static const struct opt option_table[] = {
 	.help = "compare the newest commit with the N before it"},
     {0}};
 
-static const struct opt_prog program = {"vkb-detect", "[FILE ...]",
-    "Where did a history change? Exit 1: a regression.", option_table};
+static const struct opt_prog program = {.name = "vkb-detect",
+    .operands = "[FILE ...]",
+    .purpose = "Where did a history change? Exit 1: a regression.",
+    .table = option_table};
 
 /* In the order of 'format_names'. */
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_ISSUE, FORMAT_JSONL };

@@ -53,9 +53,10 @@ static const struct opt option_table[] = {
 	.help = "keep the old values in FILE; default " STATE},
     {0}};
 
-static const struct opt_prog prog = {"vkb-env",
-    "[NAME ...|A [B]] [-- COMMAND ...]",
-    "Record, check, set and compare the state of this machine.", option_table};
+static const struct opt_prog prog = {.name = "vkb-env",
+    .operands = "[NAME ...|A [B]] [-- COMMAND ...]",
+    .purpose = "Record, check, set and compare the state of this machine.",
+    .table = option_table};
 
 /* Measures the load of other programs and adds it to the section "now". */
 static void

@@ -61,8 +61,10 @@ static const struct opt option_table[] = {
 	.help = "set the width without a window; default 1200"},
     {0}};
 
-static const struct opt_prog prog = {
-    "vkb-flame", "[FILE ...]", "Draw flame graphs of profiles.", option_table};
+static const struct opt_prog prog = {.name = "vkb-flame",
+    .operands = "[FILE ...]",
+    .purpose = "Draw flame graphs of profiles.",
+    .table = option_table};
 
 enum format { SVG, HTML, FOLDED, TABLE };
 static const char *const format_names[] = {

@@ -51,9 +51,10 @@ static const struct opt option_table[] = {
 	.help = "take texts from this wiki dump"},
     {0}};
 
-static const struct opt_prog program = {"vkb-gendata", "[CONFIG ...]",
-    "Make the datasets and query files of benchmark configurations.",
-    option_table};
+static const struct opt_prog program = {.name = "vkb-gendata",
+    .operands = "[CONFIG ...]",
+    .purpose = "Make the datasets and query files of benchmark configurations.",
+    .table = option_table};
 
 static int
 report_unknown_file(const struct recipes *r, const char *name)

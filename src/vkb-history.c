@@ -52,9 +52,10 @@ static const struct opt option_table[] = {
 	.help = "prune: keep refs and labels like '[0-9]*'"},
     {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print errors only"}, {0}};
 
-static const struct opt_prog program = {"vkb-history",
-    "add|prune|site|baseline DIR [FILE ... | OUT]",
-    "Keep the history of a branch as files.", option_table};
+static const struct opt_prog program = {.name = "vkb-history",
+    .operands = "add|prune|site|baseline DIR [FILE ... | OUT]",
+    .purpose = "Keep the history of a branch as files.",
+    .table = option_table};
 
 typedef int operation(const struct opts *, const char *dir, char **v, size_t n);
 

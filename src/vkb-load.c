@@ -66,50 +66,78 @@ struct opts {
 };
 
 #define AT(field) offsetof(struct opts, field)
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 static const struct opt option_table[] = {
-    {'o', "output", OPT_STR, AT(output), "FILE",
-	.help = "append the runs to FILE, not to stdout"},
-    {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "print no progress"},
-    {'v', "verbose", OPT_FLAG, AT(session.verbose),
-	.help = "print a line for each run"},
     {'t', "tests", OPT_STR, AT(line.tests), "LIST",
-	.help = "run these commands, without a FILE: set,get"},
+	.help = "run these named tests, such as set,get",
+	.group = "What to load, without FILE"},
     {0, "command", OPT_LIST, AT(line.commands), "TEXT",
-	.help = "run this one, 'GETRANGE key:__rand_int__ 0 9'; repeatable"},
+	.help = "run a command, 'GETRANGE key:{key} 0 9'"},
     {0, "mix", OPT_STR, AT(line.mix), "TEXT",
-	.help = "run a mix, 'GET 90 SET 10'; with a FILE in its cases"},
-    {'c', "clients", OPT_STR, AT(line.clients), "LIST",
-	.help = "without a FILE: connections; default 50"},
-    {'P', "pipeline", OPT_STR, AT(line.pipelines), "LIST",
-	.help = "without a FILE: requests in a batch; default 1"},
+	.help = "run a mix of commands, 'GET 90 SET 10'"},
     {'d', "data-size", OPT_STR, AT(line.data_sizes), "LIST",
-	.help = "without a FILE: bytes of a value; default 3"},
+	.help = "bytes of a value; default 3"},
     {'r', "keyspacelen", OPT_STR, AT(line.keyspacelen), "LIST",
-	.help = "without a FILE: number of keys; default 1000000"},
-    {0, "request", OPT_STR, AT(request), "FILE",
-	.help = "read the load from the options in FILE, within limits"},
-    {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
-    {0, "resume", OPT_STR, AT(resume), "FILE",
-	.help = "run what is missing in FILE and append it"},
+	.help = "number of keys; default 1000000"},
+    {0, "set", OPT_LIST, AT(want.sets), "KEY=VALUE",
+	.help = "set a key of vkb-config(5): keys=zipf:0.99"},
+    {'c', "clients", OPT_STR, AT(line.clients), "LIST",
+	.help = "connections; default 50", .group = "How much"},
+    {'P', "pipeline", OPT_STR, AT(line.pipelines), "LIST",
+	.help = "requests that are sent together; default 1"},
+    {'n', "requests", OPT_INT, AT(want.requests), "N", .min = 1, .max = 9e15,
+	.help = "requests of each run"},
+    {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
+	.max = 1e7, .help = "length of each run"},
     {0, "runs", OPT_STR, AT(runs), "N",
-	.help = "run each case N times; default auto, 6 to 10"},
+	.help = "repetitions of each case; default 6 to 10"},
     {0, "budget", OPT_DURATION, AT(session.budget_s), "TIME", .min = .001,
-	.max = 1e7,
-	.help = "measure until each case is decided, at most TIME a case"},
-    {0, "order", OPT_CHOICE, AT(session.order), "HOW",
-	.choices = "interleaved|slices|random|sequential",
-	.help = "run in this order"},
-    {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = UINT32_MAX,
-	.help = "seed the order and the load"},
+	.max = 1e7, .help = "runs until a case is decided, for TIME at most"},
+    {0, "server", OPT_STR, AT(server), "PATH",
+	.help = "start and measure this; default valkey-server",
+	.group = "Which server"},
     {0, "builds", OPT_STR, AT(builds), "FILE",
 	.help = "measure the servers of these build records"},
+    {'h', "host", OPT_STR, AT(external.at.host), "HOST",
+	.help = "measure a running server; default 127.0.0.1"},
+    {'p', "port", OPT_INT, AT(external.at.port), "PORT", .min = 1, .max = 65535,
+	.help = "its port; default 6379"},
+    {'s', "unixsocket", OPT_STR, AT(external.at.unixsocket), "PATH",
+	.help = "connect to this unix socket instead"},
+    {'u', "uri", OPT_STR, AT(address), "URI",
+	.help = "the same as valkey://USER@HOST:PORT/DB"},
+    {0, "user", OPT_STR, AT(external.at.user), "NAME",
+	.help = "log in as NAME, with VKB_PASSWORD"},
+    {0, "tls", OPT_FLAG, AT(external.at.tls), .help = "connect with TLS"},
+    {0, "no-flush", OPT_FLAG, AT(external.no_flush),
+	.help = "keep its data, delete only keys of vkb-load"},
+    {0, "count", OPT_FLAG, AT(session.count.all),
+	.help = "also count instructions per request, exactly",
+	.group = "How to measure"},
+    {0, "profiles", OPT_STR, AT(profiles.dir), "DIR",
+	.help = "write a flame graph of each case to DIR"},
+    {0, "count-only", OPT_FLAG, AT(session.count.only),
+	.help = "count the instructions, measure nothing"},
+    {'o', "output", OPT_STR, AT(output), "FILE",
+	.help = "append the runs to FILE, not to stdout", .group = "Output"},
+    {0, "resume", OPT_STR, AT(resume), "FILE",
+	.help = "run what is missing in FILE and append it"},
+    {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
+    {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "print no progress"},
+    {'v', "verbose", OPT_FLAG, AT(session.verbose),
+	.help = "print a line for each run", .group = ""},
+    {0, "request", OPT_STR, AT(request), "FILE",
+	.help = "read the load from the options in FILE, within limits"},
+    {0, "order", OPT_CHOICE, AT(session.order), "HOW",
+	.choices = "interleaved|slices|random|sequential",
+	.help = "in this order"},
+    {0, "seed", OPT_INT, AT(seed), "N", .min = 1, .max = UINT32_MAX,
+	.help = "seed the order and the load"},
     {0, "again", OPT_STR, AT(again), "FILE",
 	.help = "measure the server of these runs again, beside the others"},
     {0, "reference", OPT_STR, AT(reference), "PATH|BUILD",
 	.help = "measure this server beside each, to store the ratio"},
-    {0, "server", OPT_STR, AT(server), "PATH",
-	.help = "measure this server; default valkey-server"},
     {0, "label", OPT_STR, AT(label), "TEXT",
 	.help = "name the server in the records"},
     {0, "module", OPT_STR, AT(module), "FILE",
@@ -136,16 +164,13 @@ static const struct opt option_table[] = {
 	.help = "ignore config_sets"},
     {0, "skip-profiling", OPT_FLAG, AT(want.skip_profiling),
 	.help = "ignore profiling_sets"},
-    {0, "count", OPT_FLAG, AT(session.count.all),
-	.help = "also count the instructions of each case, exactly"},
     {0, "count-possible", OPT_FLAG, AT(session.count.possible),
 	.help = "the same where possible"},
-    {0, "count-only", OPT_FLAG, AT(session.count.only),
-	.help = "count the instructions, measure nothing"},
+    {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
+	.choices = BENCH_CASE_NATIVE "|" VBENCH,
+	.help = "generate the load with this engine"},
     {0, "count-caches", OPT_FLAG, AT(session.count.caches),
 	.help = "simulate caches and branches where cases are counted"},
-    {0, "profiles", OPT_STR, AT(profiles.dir), "DIR",
-	.help = "write profiles, also of profiling_sets, to DIR"},
     {0, "profile", OPT_FLAG, AT(profiles.extra),
 	.help = "also profile each case, in one more run"},
     {0, "profile-time", OPT_DURATION, AT(profiles.time_s), "TIME", .min = .1,
@@ -162,19 +187,10 @@ static const struct opt option_table[] = {
 	.help = "serve metrics of the run in progress for Prometheus"},
     {0, "lenient", OPT_FLAG, AT(want.lenient),
 	.help = "only warn about unknown keys"},
-    {0, "set", OPT_LIST, AT(want.sets), "KEY=VALUE",
-	.help = "set a key of vkb-config(5), keys=zipf:0.99; repeatable"},
-    {0, "duration", OPT_DURATION, AT(want.duration), "TIME", .min = .001,
-	.max = 1e7, .help = "set the duration of each run"},
-    {'n', "requests", OPT_INT, AT(want.requests), "N", .min = 1, .max = 9e15,
-	.help = "set the number of requests of each run"},
     {0, "warmup", OPT_DURATION, AT(want.warmup), "TIME", .min = 0, .max = 1e7,
 	.help = "set the warm-up before each run"},
     {0, "replay", OPT_STR, AT(line.replay), "FILE",
 	.help = "send the commands of a trace of vkb-record"},
-    {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
-	.choices = BENCH_CASE_NATIVE "|" VBENCH,
-	.help = "generate the load with this engine"},
     {0, "valkey-benchmark-path", OPT_STR, AT(benchmark), "FILE",
 	.help = "run this valkey-benchmark; default from PATH"},
     {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
@@ -188,17 +204,6 @@ static const struct opt option_table[] = {
 	.help = "use a running server instead of starting one"},
     {0, "flush", OPT_FLAG, AT(external.flush),
 	.help = "delete all data of the running server"},
-    {0, "no-flush", OPT_FLAG, AT(external.no_flush),
-	.help = "keep its data, delete only keys of vkb-load"},
-    {0, "uri", OPT_STR, AT(address), "URI",
-	.help = "connect to this: valkey://USER@HOST:PORT/DB, unix:///PATH"},
-    {0, "host", OPT_STR, AT(external.at.host), "HOST",
-	.help = "connect to HOST; default 127.0.0.1"},
-    {'p', "port", OPT_INT, AT(external.at.port), "PORT", .min = 1, .max = 65535,
-	.help = "connect to PORT; default 6379"},
-    {0, "unixsocket", OPT_STR, AT(external.at.unixsocket), "PATH",
-	.help = "connect to this unix socket"},
-    {0, "tls", OPT_FLAG, AT(external.at.tls), .help = "connect with TLS"},
     {0, "cacert", OPT_STR, AT(external.at.cacert), "FILE",
 	.help = "trust the certificate authorities in FILE"},
     {0, "cert", OPT_STR, AT(external.at.cert), "FILE",
@@ -209,11 +214,68 @@ static const struct opt option_table[] = {
 	.help = "do not verify the certificate of the server"},
     {0}};
 
+/* Options that valkey-benchmark, valkey-cli and memtier_benchmark have and this
+ * program writes in another way. */
+#define RANDOM_KEYS                                    \
+	"keys are random; '--set keys=zipf:0.99' and " \
+	"'--set sequential=true' choose them otherwise"
+#define RECORDS                                                      \
+	"runs go to '-o FILE'; 'vkb stats --text FILE' is a table, " \
+	"'vkb compare -f csv BASE FILE' is CSV"
+
+static const struct opt_foreign foreign_options[] = {
+    {"-3", "write '--set resp3=true'"}, {"-2", "RESP2 is the default"},
+    {"-k", "write '--set reconnect=1' for a connection per request"},
+    {"-l", "write '--duration TIME' or '--budget TIME'"},
+    {"-I", "write '--set idle_clients=N' beside a load"},
+    {"-e", "errors are always counted and reported"},
+    {"-x",
+	"write '-d BYTES' for a value of this size, or its text in "
+	"'--command'"},
+    {"--threads", "write '--set benchmark-threads=N'"},
+    {"--cluster",
+	"a running cluster is recognized; write '--cluster-mode true' "
+	"for one that is started"},
+    {"--rfr", "write '--set read_from=replica'"},
+    {"--enable-tracking", "write '--set tracking=on'"},
+    {"--dbnum", "write '--set db=N'"}, {"--select-db", "write '--set db=N'"},
+    {"--rps", "write '--set rate=N', requests/s of all connections"},
+    {"--rate-limiting", "write '--set rate=N', requests/s of all connections"},
+    {"--precision", "the records of '-o FILE' have all digits"},
+    {"--print-percentiles", "'-o FILE' has p50 to p99.99, '--hdr FILE' all"},
+    {"--hdr-file-prefix", "write '--hdr FILE'"}, {"--csv", RECORDS},
+    {"--json-out-file", RECORDS}, {"--out-file", RECORDS},
+    {"--hide-histogram", "no histogram is printed"},
+    {"--sequential", "write '--set sequential=true'"},
+    {"--sni", "the name in '--host' is sent as SNI"},
+    {"--cacertdir", "write '--cacert FILE'"},
+    {"--tls-skip-verify", "write '--insecure'"},
+    {"--tls-ciphers", "write '--set tls_ciphers=LIST'"},
+    {"--tls-ciphersuites", "write '--set tls_ciphersuites=LIST'"},
+    {"--num-functions", "write '--command \"FCALL NAME 1 {key}\"'"},
+    {"--protocol", "the protocol is RESP2; write '--set resp3=true' for RESP3"},
+    {"--ratio", "write '--mix \"SET 1 GET 10\"' for a ratio of 1:10"},
+    {"--num-keys-in-fcall", "write '--command \"FCALL NAME 1 {key}\"'"},
+    {"--run-count", "write '--runs N'"},
+    {"--test-time", "write '--duration TIME'"}, {"--key-pattern", RANDOM_KEYS},
+    {"--command-key-pattern", RANDOM_KEYS},
+    {"--key-maximum", "write '-r N' for the number of keys"},
+    {"--key-minimum", "keys begin with 0; write '-r N' for their number"},
+    {"--key-prefix", "write it in '--command \"GET prefix:{key}\"'"},
+    {"--command-ratio", "write '--mix' with a weight behind each command"},
+    {"--data-size-range", "write '--set values=MIN-MAX'"},
+    {"--random-data", "write '--set \"values=64 random\"'"},
+    {"--expiry-range", "write '--set ttl=MIN-MAX'"},
+    {"--distinct-client-seed", "each connection has numbers of its own"}, {0}};
+
 static const struct opt_prog program = {.name = "vkb-load",
     .operands = "[FILE ...]",
     .purpose = "Runs benchmark cases against Valkey servers, one run record "
 	       "per repetition.",
-    .table = option_table};
+    .table = option_table,
+    .examples = "  vkb load -t set,get -P 10 -o runs.jsonl\n"
+		"  vkb load -h db1 --no-flush --mix 'GET 90 SET 10'\n",
+    .foreign = foreign_options};
 
 static int
 parse_shard(const char *s, struct plan_want *w)
@@ -256,11 +318,15 @@ take_uri(struct opts *o)
 
 	if (why)
 		return err_fail("option '--uri': %s", why);
+	if (r->user && !opt_password())
+		return err_fail("option '--user': the password of '%s' is "
+				"taken from VKB_PASSWORD, which is not set",
+		    r->user);
 	if (!o->address)
 		return 0;
-	if (address_is_given(r))
+	if (address_is_given(r) || r->user)
 		return err_fail("'--uri' excludes '--host', '--port', "
-				"'--unixsocket' and '--tls'");
+				"'--unixsocket', '--user' and '--tls'");
 	if (o->uri.user && !opt_password())
 		return err_fail("option '--uri': the password of the user is "
 				"taken from VKB_PASSWORD, which is not set");
@@ -310,6 +376,30 @@ count_stdin(const struct opts *o, const struct opt_args *args)
 	for (size_t i = 0; i < args->n; i++)
 		n += strcmp(args->v[i], "-") == 0;
 	return n;
+}
+
+/*
+ * Operands that name no file but begin with a word: a command, as behind the
+ * options of valkey-benchmark. Reports how to write it; 0 if they are files.
+ */
+static int
+refuse_command_words(const struct opt_args *args)
+{
+	struct str text = {0}, word = {0};
+	const char *first = args->n ? args->v[0] : "-";
+	int rc = 0;
+
+	if (first[strspn(first, LETTERS)] == '\0' && access(first, F_OK) < 0) {
+		for (size_t i = 0; i < args->n; i++)
+			str_printf(&text, "%s%s", i ? " " : "", args->v[i]);
+		str_word(&word, text.s);
+		rc = err_fail("cannot read '%s': %s; a command is written as "
+			      "--command %s",
+		    first, strerror(errno), word.s);
+	}
+	str_free(&text);
+	str_free(&word);
+	return rc;
 }
 
 /* Returns why the options cannot be used together, or NULL. */
@@ -717,6 +807,8 @@ main(int argc, char **argv)
 		rc = take_request(&o, &request, &args);
 	if (rc == 0)
 		rc = take_uri(&o);
+	if (rc == 0)
+		rc = refuse_command_words(&args);
 	if (rc)
 		goto out;
 	o.line.beside = o.external.no_flush;

@@ -33,8 +33,10 @@ static const struct opt option_table[] = {
 	.help = "with --flat: add the whole record of each run as 'vkb'"},
     {0}};
 
-static const struct opt_prog program = {"vkb-parse", "[FILE|DIR ...]",
-    "Convert the output of benchmark tools to run records.", option_table};
+static const struct opt_prog program = {.name = "vkb-parse",
+    .operands = "[FILE|DIR ...]",
+    .purpose = "Convert the output of benchmark tools to run records.",
+    .table = option_table};
 
 static bool
 is_folder(const char *path)

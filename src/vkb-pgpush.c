@@ -50,8 +50,10 @@ static const struct opt option_table[] = {
 	.help = "set the column test_type; default the table"},
     {0}};
 
-static const struct opt_prog program = {"vkb-pgpush", "[FILE|DIR ...]",
-    "Store run records in PostgreSQL, or export them.", option_table};
+static const struct opt_prog program = {.name = "vkb-pgpush",
+    .operands = "[FILE|DIR ...]",
+    .purpose = "Store run records in PostgreSQL, or export them.",
+    .table = option_table};
 
 struct push {
 	const char *database; /* conninfo, or NULL */

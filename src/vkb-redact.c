@@ -12,8 +12,10 @@
 
 static const struct opt table[] = {{0}};
 
-static const struct opt_prog prog = {"vkb-redact", "[FILE ...]",
-    "Print files without passwords, tokens and logins.", table};
+static const struct opt_prog prog = {.name = "vkb-redact",
+    .operands = "[FILE ...]",
+    .purpose = "Print files without passwords, tokens and logins.",
+    .table = table};
 
 static int
 read_file(struct str *s, const char *name)

@@ -44,8 +44,10 @@ static const struct opt option_table[] = {
 	.help = "set the title of the page"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-report", "[FILE ...]",
-    "Draw benchmark records as a page: HTML or SVG.", option_table};
+static const struct opt_prog prog = {.name = "vkb-report",
+    .operands = "[FILE ...]",
+    .purpose = "Draw benchmark records as a page: HTML or SVG.",
+    .table = option_table};
 
 static void
 list_figures(struct str *s, const struct figures *f)

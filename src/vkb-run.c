@@ -79,9 +79,10 @@ static const struct opt option_table[] = {
 	.help = "show what the processes print on stderr"},
     {0}};
 
-static const struct opt_prog program = {"vkb-run", "[NAME=]COMMAND ...",
-    "Run benchmarks of any program in turns, and write run records.",
-    option_table};
+static const struct opt_prog program = {.name = "vkb-run",
+    .operands = "[NAME=]COMMAND ...",
+    .purpose = "Run benchmarks of any program in turns, and write run records.",
+    .table = option_table};
 
 struct command {
 	char *name;

@@ -43,9 +43,10 @@ static const struct opt option_table[] = {
 	.help = "write a table for people instead of records"},
     {0}};
 
-static const struct opt_prog program = {"vkb-stats", "[FILE ...]",
-    "Summarise repetitions: run records in, summary records out.",
-    option_table};
+static const struct opt_prog program = {.name = "vkb-stats",
+    .operands = "[FILE ...]",
+    .purpose = "Summarise repetitions: run records in, summary records out.",
+    .table = option_table};
 
 /* A summary with its sort key, in the order of summary.h. */
 struct line {

@@ -79,9 +79,10 @@ static const struct opt table[] = {
 	.choices = "jsonl|shas|text", .help = "output format"},
     {0}};
 
-static const struct opt_prog prog = {"vkb-trackcommits",
-    "OPERATION [COMMIT ...] [-- COMMAND ...]",
-    "Track which commits are measured, and by whom.", table};
+static const struct opt_prog prog = {.name = "vkb-trackcommits",
+    .operands = "OPERATION [COMMIT ...] [-- COMMAND ...]",
+    .purpose = "Track which commits are measured, and by whom.",
+    .table = table};
 
 /* Runs the operation in one transaction. *again: it failed, but may succeed if
  * repeated. */

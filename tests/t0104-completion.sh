@@ -54,7 +54,11 @@ test_match '^vkb-ab$' programs 'the programs include the workflows'
 while read -r p; do
   "$p" --dump-options >options
   awk -F '\t' '{ if ($1 != "-") print "-" $1; if ($2 != "-") print "--" $2 }' options | sort -u >known
-  test_same "$(told "$p")" "$(cat known)" "$p: --dump-options has the options of --help"
+  told "$p" >shown
+  case $(cat shown) in
+  *--version*) test_that "$p: --dump-options has the options of --help" cmp shown known ;;
+  *) test_empty "$(comm -23 shown known)" "$p: --dump-options has the usual options" ;;
+  esac
   [ -e "out/bash/$p" ] || { vkb-completion "$top/bin" out; }
   test_that "$p: bash can read the completion" bash -n "out/bash/$p"
   test_same "$(longs)" "$(offered "$p" -)" "$p: bash offers every option"

@@ -26,10 +26,44 @@ done
 mkdir link
 ln -s "$top/bin/vkb" link/vkb
 test_same "$(vkb-stats --version)" "$(link/vkb stats --version)" 'it finds its programs through a link'
-for page in ab config quiet ''; do
+for page in ab vkb-ab config quiet vkb; do
   test_that "the page '$page' opens" env MANPAGER=cat PAGER=cat vkb help $page
 done
-test_status 2 'a page that does not exist' vkb help ../x
+test_status 2 'a path as a page' vkb help ../x
+test_status 2 'a page that does not exist' vkb help laod
+test_same "vkb: there is no page 'vkb-laod', did you mean 'load'?" "$(cat .err)" 'the page that is meant is proposed'
+test_that 'vkb help succeeds' vkb help
+test_same "$(cat alone; echo; vkb load --help)" "$(cat .out)" 'it has the questions, and the usual options of vkb load'
+test_status 2 'a program with a letter too few' vkb lod
+test_same "vkb: no program is called 'vkb-lod', did you mean 'load'?" "$(cat .err)" 'the program that is meant is proposed'
+test_status 2 'a program with a letter too many' vkb bisecct
+test_match "did you mean 'bisect'[?]$" .err 'the program that is meant is proposed'
+
+# --- the usual options, and what is answered to others
+
+vkb load --help >help
+test_same '5' "$(grep -c '^[A-Z].*:$' help | awk '{ print $1 - 1 }')" 'vkb load --help has five groups, and examples'
+test_same ok "$(grep -c '^  .*--' help | awk '{ print ($1 > 24 && $1 < 33 ? "ok" : $1) }')" 'it has about 28 options'
+test_empty "$(sed '1,/^What/d; /^Examples/,$d' help | grep -v '^  \(-[a-zA-Z],\|   \) --[a-z-]* .* [^ ]\|^$\|:$')" \
+  'each of them has one line'
+sed -n '/^Examples/,/^$/s/^  vkb load //p' help >examples
+test_same 2 "$(wc -l <examples)" 'it has two examples'
+while read -r words; do
+  eval "vkb load ${words%-o *} --plan" >.out 2>.err </dev/null || cat .err
+done <examples >bad
+test_empty_file bad 'the options of the examples are right'
+for f in "$VKB_BIN"/vkb-* "$top"/bin/vkb-*; do
+  [ -x "$f" ] || continue
+  p=${f##*/}
+  "$p" --versoin >.out 2>.err </dev/null
+  echo "$? $(wc -l <.err)" | grep -q '^2 [123]$' || echo "$p: --versoin"
+  case $p in
+  # Other programs check these words.
+  vkb-ab | vkb-needs) continue ;;
+  esac
+  grep -q "^$p: unknown option '--versoin', did you mean '--version'[?]" .err || echo "$p: $(cat .err)"
+done | sort -u >bad
+test_empty_file bad 'each program answers a wrong option in at most three lines, and proposes the one that is meant'
 
 vkb-completion "$VKB_BIN" out
 cat >complete.bash <<'END'

@@ -197,7 +197,7 @@ test_same "$fork" "$(jq -r 'select(.subject.label == "base").subject.commit' clo
 in_repo checkout -q .
 in_repo checkout -q main
 test_status 2 'a folder outside a clone is an error' sh -c "mkdir -p no && cd no && GIT_CEILING_DIRECTORIES=$PWD exec vkb-ab"
-test_match 'no BUILD is given, and this is not a clone; usage: ' .err 'the error says that this is not a clone'
+test_match 'no BUILD is given, and this is not a clone$' .err 'the error says that this is not a clone'
 
 # --- a release, and a branch that still says its version
 
@@ -278,7 +278,7 @@ test_status 2 'an unknown option of vkb-load is an error' vkb-ab --results e -C 
   -- --nonsense cfg.json
 test_match "^vkb-load: unknown option '--nonsense'" .err 'the error is that of vkb-load'
 test_status 2 'an option of vkb-ab after a commit is an error' vkb-ab -C repo base main --results e -- cfg.json
-test_match "^vkb-ab: option '--results' must come before the operands; usage: " .err 'the error says where it belongs'
+test_match "^vkb-ab: option '--results' must come before the operands$" .err 'the error says where it belongs'
 test_status 2 'a hostile name of a commit is an error' vkb-ab --results e -C repo base \
   "\$(touch evil)'; touch evil; '" -- cfg.json
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'

@@ -295,7 +295,7 @@ for repository in x /x x/ x/y/z ' /x' 'a/ '; do
   bad "a repository '$repository'" "'--repository': '$repository' is not OWNER/NAME" \
     --repository "$repository"
 done
-bad 'an unknown option' "unknown option '--nonsense'; usage: .*REF \.\.\.] \[--baseline" --nonsense
+bad 'an unknown option' "unknown option '--nonsense'$" --nonsense
 bad 'an operand' "unexpected argument 'word'" word
 bad 'an abbreviation' "unknown option '--run'" --run 1
 for ref in '' /etc a..b ../x a/ ./a 'a"b' 'a\b' "$(printf 'a\nb')"; do

@@ -112,12 +112,12 @@ empty 'the inputs of a form are options that a request may have'
 # other programs.
 calls() { # calls FILE: its commands are on stdin
   sed 's/" / /; s/ -- .*//' | while read -r tool words; do
-    "$tool" --help >"$scratch/help" 2>&1 || echo "$1: $tool"
+    "$tool" --dump-options </dev/null >"$scratch/options" 2>&1 || echo "$1: $tool"
     # The options of vkb-load follow those of vkb-pr.
-    [ "$tool" != vkb-pr ] || vkb-build --help >>"$scratch/help"
+    [ "$tool" != vkb-pr ] || vkb-build --dump-options >>"$scratch/options"
     for word in $words; do
       case $word in
-      --?*) grep -q -- "$word\b" "$scratch/help" || echo "$1: $tool $word" ;;
+      --?*) cut -f 2 "$scratch/options" | grep -qx -e "${word#--}" || echo "$1: $tool $word" ;;
       esac
     done
   done

@@ -15,36 +15,53 @@
 #define VKB_VERSION "0"
 #endif
 
+enum { HELP, VERSION, BUILTINS };
+
 static const struct opt builtin_options[] = {
     {'h', "help", OPT_FLAG, 0, .help = "print this help and exit"},
     {'V', "version", OPT_FLAG, 0, .help = "print the version and exit"}, {0}};
 
+static const struct opt *
+find_option(const struct opt *t, const char *name, size_t n, char letter)
+{
+	for (; t->name; t++)
+		if (letter ? t->letter == letter
+			   : strlen(t->name) == n &&
+			    strncmp(t->name, name, n) == 0)
+			return t;
+	return NULL;
+}
+
+/* Of valkey-cli and others; all programs that connect to a server answer these.
+ */
+#define PASSWORD "set VKB_PASSWORD, as arguments can be read by all users"
+static const struct opt_foreign foreign_passwords[] = {{"-a", PASSWORD},
+    {"--pass", PASSWORD}, {"--password", PASSWORD}, {"--askpass", PASSWORD},
+    {"--authenticate", PASSWORD}, {0}};
+
+/* Fills 'to' with the options of all programs. Where -h is that of a host, as
+ * in valkey-cli, it is help only without one. */
+static void
+list_builtins(const struct opt_prog *p, struct opt to[BUILTINS + 1])
+{
+	for (int i = 0; i <= BUILTINS; i++)
+		to[i] = builtin_options[i];
+	if (find_option(p->table, NULL, 0, to[HELP].letter))
+		to[HELP].letter = 0;
+}
+
+/* Returns the name behind "vkb ". */
+static const char *
+get_short_name(const struct opt_prog *p)
+{
+	return p->name + (str_starts(p->name, "vkb-") ? strlen("vkb-") : 0);
+}
+
 static char *
 format_synopsis(const struct opt_prog *p)
 {
-	struct str s = {0};
-	char letters[64] = "h";
-	size_t n = 1;
-
-	for (const struct opt *o = p->table; o->name; o++)
-		if (o->kind == OPT_FLAG && o->letter)
-			letters[n++] = o->letter;
-	letters[n++] = 'V';
-	letters[n] = '\0';
-	str_printf(&s, "%s [-%s]", p->name, letters);
-	for (const struct opt *o = p->table; o->name; o++) {
-		if (o->kind == OPT_FLAG && o->letter)
-			continue;
-		if (o->letter)
-			str_printf(&s, " [-%c %s]", o->letter, o->arg);
-		else if (o->kind == OPT_FLAG)
-			str_printf(&s, " [--%s]", o->name);
-		else
-			str_printf(&s, " [--%s %s]", o->name, o->arg);
-	}
-	if (*p->operands)
-		str_printf(&s, " %s", p->operands);
-	return str_take(&s);
+	return mem_printf("%s [OPTION ...]%s%s", p->name,
+	    *p->operands ? " " : "", p->operands);
 }
 
 /* Prints words in columns 'indent' to 'last'; the first line begins at 'col'.
@@ -72,26 +89,23 @@ print_folded(const char *s, int col, int indent, int last)
 }
 
 static void
-print_option_help(const struct opt *o)
+print_option(const struct opt *o)
 {
 	const int indent = 31;
 	struct str s = {0};
 	int col;
 
-	for (; o->name; o++) {
-		col = printf("  %c%c%s --%s %s", o->letter ? '-' : ' ',
-		    o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
-		    o->arg ? o->arg : "");
-		if (col >= indent) {
-			putchar('\n');
-			col = 0;
-		}
-		str_clear(&s);
-		str_add(&s, o->help);
-		if (o->choices)
-			str_printf(&s, " (%s)", o->choices);
-		print_folded(s.s, col, indent, 78);
+	col = printf("  %c%c%s --%s %s", o->letter ? '-' : ' ',
+	    o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+	    o->arg ? o->arg : "");
+	if (col >= indent) {
+		putchar('\n');
+		col = 0;
 	}
+	str_add(&s, o->help);
+	if (o->choices)
+		str_printf(&s, " (%s)", o->choices);
+	print_folded(s.s, col, indent, 78);
 	str_free(&s);
 }
 
@@ -99,12 +113,24 @@ static void
 print_help(const struct opt_prog *p)
 {
 	char *s = format_synopsis(p);
+	struct opt builtins[BUILTINS + 1];
+	bool shown = true;
 
 	print_folded(s, printf("usage: "), strlen("usage: "), 77);
-	printf("\n%s\n\n", p->purpose);
-	print_option_help(p->table);
-	print_option_help(builtin_options);
-	printf("\nSee 'man %s' for details.\n", p->name);
+	printf("\n%s\n%s", p->purpose, p->table->group ? "" : "\n");
+	for (const struct opt *o = p->table; o->name; o++) {
+		if (o->group && (shown = *o->group))
+			printf("\n%s:\n", o->group);
+		if (shown)
+			print_option(o);
+	}
+	list_builtins(p, builtins);
+	for (int i = 0; i < BUILTINS && !p->table->group; i++)
+		print_option(&builtins[i]);
+	if (p->examples)
+		printf("\nExamples:\n%s", p->examples);
+	printf("\n'vkb help %s' opens the manual%s.\n", get_short_name(p),
+	    p->table->group ? ", which has all options" : "");
 	free(s);
 }
 
@@ -188,32 +214,38 @@ store_option(const struct opt *o, const char *v, void *dst)
 	err_die("option '--%s' has no kind", o->name);
 }
 
-static const struct opt *
-find_option(const struct opt *t, const char *name, size_t n, char letter)
+/* Returns what to write instead of an option of another program, or NULL. */
+static const char *
+find_foreign(const struct opt_foreign *f, const char *option)
 {
-	for (; t->name; t++)
-		if (letter ? t->letter == letter
-			   : strlen(t->name) == n &&
-			    strncmp(t->name, name, n) == 0)
-			return t;
+	for (; f && f->option; f++)
+		if (strcmp(f->option, option) == 0)
+			return f->instead;
 	return NULL;
 }
 
+/* Reports an option, such as "-a" or "--rps", and what to write instead. */
 static int
-report_unknown_option(const struct opt_prog *p, const char *name)
+report_unknown_option(const struct opt_prog *p, const char *option)
 {
-	const char *names[128], *near;
+	const char *names[128], *near = NULL;
 	size_t n = 0;
 
+	for (const struct opt_foreign *f = p->foreign; f && f->option; f++)
+		if (strcmp(f->option, option) == 0)
+			return err_fail(
+			    "unknown option '%s': %s", option, f->instead);
 	for (const struct opt *o = p->table; o->name && n < 120; o++)
 		names[n++] = o->name;
 	names[n++] = "help";
 	names[n++] = "version";
 	names[n] = NULL;
-	near = str_nearest(name, names);
-	return err_fail("unknown option '--%s'%s%s%s (%s --help lists them)",
-	    name, near ? ", did you mean '--" : "", near ? near : "",
-	    near ? "'?" : "", p->name);
+	if (option[1] == '-')
+		near = str_nearest(option + 2, names);
+	return err_fail("unknown option '%s'%s%s%s (see 'vkb %s %s')", option,
+	    near ? ", did you mean '--" : "", near ? near : "",
+	    near ? "'?" : "", p->table->group ? "help" : get_short_name(p),
+	    p->table->group ? get_short_name(p) : "--help");
 }
 
 /* Parses "--name", "--name=value" or "--name value"; advances *i. */
@@ -228,7 +260,7 @@ parse_long_option(
 	int rc;
 
 	if (!o) {
-		word = mem_strn(name, n);
+		word = mem_strn(argv[*i], n + 2);
 		rc = report_unknown_option(p, word);
 		free(word);
 		return rc;
@@ -254,13 +286,13 @@ parse_letters(
 {
 	for (const char *s = argv[*i] + 1; *s; s++) {
 		const struct opt *o = find_option(p->table, NULL, 0, *s);
+		bool last = !s[1] && (*i + 1 >= argc || *argv[*i + 1] == '-');
 
-		if (!o && find_option(builtin_options, NULL, 0, *s))
+		if ((!o || (*s == 'h' && last)) &&
+		    find_option(builtin_options, NULL, 0, *s))
 			return *s == 'h' ? 1 : 2;
 		if (!o)
-			return err_fail("unknown option '-%c' (%s --help lists "
-					"them)",
-			    *s, p->name);
+			return report_unknown_option(p, (char[]){'-', *s, 0});
 		if (o->kind == OPT_FLAG) {
 			store_option(o, NULL, dst);
 			continue;
@@ -331,6 +363,7 @@ int
 opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
     struct opt_args *args)
 {
+	struct opt builtins[BUILTINS + 1];
 	int rc;
 
 	hide_secrets(argc, argv);
@@ -346,7 +379,8 @@ opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
 			return answer_builtin(p, a[2] == 'h' ? 1 : 2);
 		if (strcmp(a, "--dump-options") == 0) {
 			dump_options(p->table);
-			dump_options(builtin_options);
+			list_builtins(p, builtins);
+			dump_options(builtins);
 			return flush_stdout();
 		}
 		if (a[0] != '-' || !a[1]) {

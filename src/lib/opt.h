@@ -1,6 +1,7 @@
 /*
  * Command line options: one table yields parsing, --help, error messages and
- * shell completion. -h/--help and -V/--version are built in.
+ * shell completion. -h/--help and -V/--version are built in; a program that
+ * has -h HOST prints its help for -h without a host.
  *
  *	struct opts { const char *out; bool quiet; long long jobs; };
  *	static const struct opt table[] = {
@@ -41,6 +42,14 @@ struct opt {
 	double min, max;     /* both 0: no bounds */
 	const char *choices; /* "a|b|c" */
 	const char *help;    /* one line */
+	/* The heading under which --help prints this option and those that
+	 * follow; "": it prints none of them. NULL: as the one before. */
+	const char *group;
+};
+
+/* An option of another program, "-a" or "--rps", and what to write instead. */
+struct opt_foreign {
+	const char *option, *instead;
 };
 
 struct opt_prog {
@@ -48,6 +57,8 @@ struct opt_prog {
 	const char *operands; /* "[FILE ...]", "SPEC -- COMMAND ..."; or "" */
 	const char *purpose;  /* one line for --help */
 	const struct opt *table;
+	const char *examples;              /* lines for --help, or NULL */
+	const struct opt_foreign *foreign; /* or NULL; option NULL ends it */
 };
 
 struct opt_args {

@@ -262,8 +262,10 @@ read_rows(
 int
 main(int argc, char **argv)
 {
-	static const struct opt_prog prog = {
-	    "engine", "", "one run of the load engine", table};
+	static const struct opt_prog prog = {.name = "engine",
+	    .operands = "",
+	    .purpose = "one run of the load engine",
+	    .table = table};
 	struct opts o = {.host = "127.0.0.1",
 	    .clients = 50,
 	    .pipeline = 1,

@@ -46,8 +46,10 @@ until(int64_t ns)
 int
 main(int argc, char **argv)
 {
-	static const struct opt_prog prog = {
-	    "halt", "PID", "stops a process again and again", table};
+	static const struct opt_prog prog = {.name = "halt",
+	    .operands = "PID",
+	    .purpose = "stops a process again and again",
+	    .table = table};
 	struct opts o = {.pause = 0.2, .cycles = 10};
 	struct opt_args args;
 	int64_t at, stopped, sum = 0;

@@ -171,8 +171,10 @@ make_replies(struct server *s, size_t bulk)
 int
 main(int argc, char **argv)
 {
-	static const struct opt_prog prog = {
-	    "nullserver", "", "answers at once", table};
+	static const struct opt_prog prog = {.name = "nullserver",
+	    .operands = "",
+	    .purpose = "answers at once",
+	    .table = table};
 	struct epoll_event e[64], in = {.events = EPOLLIN};
 	struct opts o = {0};
 	struct opt_args args;

@@ -207,8 +207,10 @@ listen_on_port(void)
 int
 main(int argc, char **argv)
 {
-	static const struct opt_prog prog = {
-	    "pacedserver", "", "answers at a known rate", table};
+	static const struct opt_prog prog = {.name = "pacedserver",
+	    .operands = "",
+	    .purpose = "answers at a known rate",
+	    .table = table};
 	struct epoll_event e[64], in = {.events = EPOLLIN};
 	struct opts o = {.rate = 1000};
 	struct server s = {.o = &o};

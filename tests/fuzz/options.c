@@ -30,7 +30,10 @@ static const struct opt table[] = {
     {0, "choice", OPT_CHOICE, FIELD(choice), "WORD", .choices = "one|two",
 	.help = "a choice"},
     {0}};
-static const struct opt_prog prog = {"fuzz", "[FILE ...]", "Fuzz.", table};
+static const struct opt_prog prog = {.name = "fuzz",
+    .operands = "[FILE ...]",
+    .purpose = "Fuzz.",
+    .table = table};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

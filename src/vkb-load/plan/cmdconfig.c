@@ -6,6 +6,7 @@
 #include "mixspec.h"
 #include "plan.h"
 #include "str.h"
+#include "vkb-load/engine/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +37,36 @@ cmdconfig_find_conflict(const struct cmdconfig *q, bool files)
 	return NULL;
 }
 
+/* Checks the name of a test. 0, or -1 after reporting it, and the tests. */
+static int
+check_test(const char *name)
+{
+	const char *const *names = command_names(), *near;
+	struct str all = {0};
+	char *upper = str_upper(name);
+	int rc = 0;
+
+	if (!command_known(upper)) {
+		near = str_nearest(upper, names);
+		for (size_t i = 0; names[i]; i++)
+			str_printf(&all, "%s%s", i ? "," : "", names[i]);
+		rc = err_fail("option '-t': no test is called '%s'%s%s%s The "
+			      "tests are %s; '--command' is for others",
+		    name, near ? ", did you mean '" : "", near ? near : "",
+		    near ? "'?" : ".", all.s);
+	}
+	str_free(&all);
+	free(upper);
+	return rc;
+}
+
 /* A test in the list has no blanks in its name. 0, or -1, error reported. */
 static int
 check_tests(const char *text)
 {
 	size_t n;
+	char *name;
+	int rc;
 
 	for (; text; text = text[n] ? text + n + 1 : NULL) {
 		text += strspn(text, " ");
@@ -51,6 +77,11 @@ check_tests(const char *text)
 			    "a test: '--command' is for commands "
 			    "with arguments",
 			    (int)n, text);
+		name = mem_strn(text, n);
+		rc = check_test(name);
+		free(name);
+		if (rc < 0)
+			return -1;
 	}
 	return 0;
 }
