@@ -18,7 +18,8 @@ const char *
 address_find_conflict(const struct address *a)
 {
 	if (a->unixsocket && (a->host || a->port || a->tls))
-		return "'--unixsocket' excludes '--host', '--port' and '--tls'";
+		return "'--unixsocket' excludes '--host', '--port' and "
+		       "'--tls'; '-h HOST' is a host";
 	if (!a->tls && (a->cacert || a->cert || a->key))
 		return "'--cacert', '--cert' and '--key' need '--tls'";
 	if (!a->tls && a->insecure)

@@ -229,12 +229,13 @@ static int
 report_unknown_option(const struct opt_prog *p, const char *option)
 {
 	const char *names[128], *near = NULL;
+	const char *instead = find_foreign(p->foreign, option);
 	size_t n = 0;
 
-	for (const struct opt_foreign *f = p->foreign; f && f->option; f++)
-		if (strcmp(f->option, option) == 0)
-			return err_fail(
-			    "unknown option '%s': %s", option, f->instead);
+	if (!instead && find_option(p->table, NULL, 0, 'h'))
+		instead = find_foreign(foreign_passwords, option);
+	if (instead)
+		return err_fail("unknown option '%s': %s", option, instead);
 	for (const struct opt *o = p->table; o->name && n < 120; o++)
 		names[n++] = o->name;
 	names[n++] = "help";
