@@ -267,8 +267,6 @@ test_status 2 'a clone that git does not trust is an error' env GIT_TEST_ASSUME_
 test_match 'cannot read the clone .*dubious ownership' .err 'the error is that of git'
 test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat q/cases.jsonl)" \
   'without a configuration the cases are those of quick.json'
-test_status 2 'an empty list of configurations is an error' vkb-ab --results e -C repo base main --
-test_match 'there is no case to measure' .err 'the error says that there is no case'
 test_status 2 'a comparison without commits is an error' vkb-ab --results e -C repo -- cfg.json
 test_match 'no REF' .err 'the error says that there is no commit'
 test_status 2 'a commit that cannot be built is an error' ab e base nothing
@@ -284,4 +282,23 @@ test_status 2 'a hostile name of a commit is an error' vkb-ab --results e -C rep
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
 test_empty "$(find e -name 'runs*' -o -name 'part*')" 'there are no runs'
 test_litter 10 'no server is left'
+# --- servers that are built, and the usual cases
+
+real=$(command -v valkey-server)
+cp "$real" new
+test_that 'two servers that are built are compared' vkb-ab --no-page --results built old="$real" new=./new \
+  -t set --count-only -n 200 -r 100
+test_match '^Comparing new against old' .out 'the first is the baseline'
+test_same "$real $(pwd -P)/new" "$(jq -r .server built/builds.jsonl | paste -sd ' ')" 'their paths are whole'
+test_same 'SET' "$(jq -r .config.command built/runs.jsonl | sort -u)" 'options of vkb-load need no --'
+test_that 'without labels they have those of their files' vkb-ab --no-page --results counted "$real" ./new \
+  -t get --count-only -n 200 -r 100
+test_match '^Comparing new against valkey-server' .out 'the labels are in the result'
+test_absent 'the times follow' .err 'of counts alone no times follow'
+test_status 2 'a misspelled option' vkb-ab --reslts x
+test_match "^vkb-ab: unknown option '--reslts', did you mean '--results'[?]" .err 'is answered by the right one'
+test_status 2 'an option of vkb-load without its argument' vkb-ab -t
+test_match "^vkb-ab: option '-t' lacks its argument" .err 'the error names it'
+vkb-ab --no-count --results usual "$real" ./new -- --runs 1 --requests none >.out 2>.err
+test_match "^vkb-load: option '--requests'" .err 'options of vkb-load alone keep the usual cases'
 test_done
