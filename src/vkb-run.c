@@ -1,5 +1,5 @@
 /*
- * vkb-run: runs benchmarks of any program in turns, each repetition in a
+ * vkb-run: runs interleaved benchmarks of any program, each repetition in a
  * process of its own, and writes what they print as run records.
  *
  * vkb-parse reads what a process has printed; of several results of one case,
@@ -81,7 +81,8 @@ static const struct opt option_table[] = {
 
 static const struct opt_prog program = {.name = "vkb-run",
     .operands = "[NAME=]COMMAND ...",
-    .purpose = "Run benchmarks of any program in turns, and write run records.",
+    .purpose =
+	"Run interleaved benchmarks of any program, and write run records.",
     .table = option_table};
 
 struct command {

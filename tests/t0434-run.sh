@@ -1,5 +1,5 @@
 #!/bin/sh
-# vkb-run: benchmarks of any program in turns, with the real hyperfine, Google Benchmark,
+# vkb-run: interleaved benchmarks of any program, with the real hyperfine, Google Benchmark,
 # pytest-benchmark and Go.
 # sanitize: programs that fail, hang and print nonsense.
 . "${0%/*}/lib.sh"

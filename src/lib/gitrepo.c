@@ -16,7 +16,7 @@ gitrepo_fail(const char *what, const char *name)
 	const git_error *e = git_error_last();
 
 	return err_fail("%s '%s': %s", what, name,
-	    e && e->message ? e->message : "unknown error");
+	    e && e->message ? e->message : "libgit2 gives no reason");
 }
 
 static struct gitrepo *

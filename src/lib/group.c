@@ -117,7 +117,7 @@ int
 group_add(struct group *g, const struct run_record *r, struct intern *names,
     uint32_t session, uint32_t env, const char *where)
 {
-	static const char unknown[] = "unknown error";
+	static const char unknown[] = "no error is recorded";
 	size_t at = 0;
 	int rc = 0;
 

@@ -102,7 +102,7 @@ check_conninfo(const char *s)
 		return 0;
 	all = PQconninfoParse(s, &why);
 	if (!all) {
-		said = trim_message(why ? why : "unknown error");
+		said = trim_message(why ? why : "libpq gives no reason");
 		err_say("database: invalid connection settings: %s", said);
 		free(said);
 		PQfreemem(why);

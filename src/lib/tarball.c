@@ -45,7 +45,7 @@ report_corrupt(struct tarball *t)
 	const char *why = archive_error_string(t->in);
 
 	return err_fail("'%s' cannot be read as an archive: %s", t->name,
-	    why ? why : "unknown error");
+	    why ? why : "libarchive gives no reason");
 }
 
 static struct tarball *
