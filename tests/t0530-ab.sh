@@ -49,7 +49,7 @@ test_same "vkb-why -C repo $(git -C repo rev-parse --short=12 base) $(git -C rep
 test_same SET "$(vkb-load --plan --case SET r/cases.jsonl | jq -r .config.command)" 'the file of the proposed command has the case'
 test_match "^vkb-ab: the page is 'r/report.html'" .err 'a message names the page'
 test_match 'Worse: SET ' r/report.html 'the page has the verdict'
-test_same '.gitignore asked builds.jsonl cases.jsonl report.html runs.jsonl summaries.jsonl' \
+test_same '.gitignore asked base builds.jsonl cases.jsonl report.html runs.jsonl summaries.jsonl' \
   "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has all files of the comparison'
 test_same 16 "$(lines r/runs.jsonl)" 'all runs are stored'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)" \

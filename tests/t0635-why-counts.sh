@@ -76,6 +76,19 @@ ln -sf "$(command -v valgrind)" bare
 LD_PRELOAD=$scratch/burn.so
 test_that 'vkb-why without perf is accepted' \
   env PATH="$PWD/bare" "$(command -v vkb-why)" -C repo --results r --rounds 1 --time 1s base main cfg.json
+export LD_PRELOAD
+cp .out .bare
+cp .err .bare.err
+vkb-ab --no-page -C repo base main -- --count-only cfg.json >ab.out 2>&1
+test_that 'vkb-why begins with the builds of vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-why)" --results w
+test_match "^vkb-why: beginning with the builds of 'ab-results', base and main" .err 'a message names them'
+test_match '^[+][0-9.]+  read calls burn_loops: 0.5 times, not 0$' .out 'the counts are printed'
+test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
+  "$(jq -r 'select(.type == "run") | .run.session' w/exact.jsonl | sort -u)" 'they are those of vkb-ab'
+(mkdir empty && cd empty && vkb-why) >.out 2>.err
+test_match "'ab-results' of vkb-ab is not here" .err 'without commits and without builds of vkb-ab the error says so'
+mv .bare .out
+mv .bare.err .err
 unset LD_PRELOAD
 test_same "$(sed '/^Measured/,$d' out | sed '$d')" "$(cat .out)" 'without perf only counts are printed'
 test_same 1 "$(grep -c 'perf' .err)" 'perf is named once'
