@@ -82,6 +82,7 @@ struct profiles {
 	struct callgraphs counts[2];
 	const char *unit; /* of the counts; NULL: samples */
 	struct diff *d;   /* NULL: no baseline */
+	char *event;      /* of the samples; NULL: not known */
 };
 
 static void
@@ -129,10 +130,15 @@ read_profile(
 	const struct input_target to = {.tree = p->t,
 	    .column = column,
 	    .samples = p->na ? (long)column + 1 : -1,
-	    .counts = &p->counts[p->n >= p->na]};
+	    .counts = &p->counts[p->n >= p->na],
+	    .event = &p->event};
+	struct folding_opts one = *fold;
 
+	/* All have the event of the first one: others cannot be compared. */
+	if (!one.event)
+		one.event = p->event;
 	p->n++;
-	return input_read(file, &to, fold);
+	return input_read(file, &to, &one);
 }
 
 /* Says which case is on one side only. */
@@ -263,6 +269,7 @@ run_flame(void *opts, struct opt_args *args)
 	calltree_free(p.t);
 	callgraph_free(&p.counts[0]);
 	callgraph_free(&p.counts[1]);
+	free(p.event);
 	free(out);
 	return rc;
 }

@@ -90,6 +90,13 @@ mixed="$event\tf1 f (/x)\n\np 1 1.6: 9 faults:u:\n\tf1 g (/x)\n\n"
 test_same 'p;f 10' "$(fold "$mixed")" 'the first event is counted'
 test_match "1 samples of other events than 'cycles'" err \
   'a warning counts the samples of other events'
+printf 'p 1 1.6: 9 cpu-clock:u:\n\tf1 g (/x)\n\n' >clock
+printf 'p 1 1.6: 9 cycles:\n\tf1 g (/x)\n\np 1 1.7: 9 cpu-clock:\n\tf1 f (/x)\n\n' >both
+test_status 2 'profiles of different events are not compared' vkb-flame -b both --table clock
+test_match "^vkb-flame: clock: there is no sample of 'cycles', but 1 of other events" .err 'the error names the events'
+test_that 'one event of both is compared' vkb-flame -b both --table -e cpu-clock clock
+test_that 'the event of the first profile is that of all' vkb-flame -b clock -f folded both
+test_same 'p;f 0 9,p;g 9 0' "$(sort .out | paste -sd ,)" 'samples of others are left out'
 test_same 'p;g 9' "$(fold "$mixed" --event faults)" '--event chooses the event'
 test_empty_file err '--event prints nothing about other events'
 test_same 'false;[unknown] 1

@@ -101,6 +101,7 @@ struct folding {
 	size_t column;
 	long samples;
 	char *event;
+	bool has_own; /* samples of the event */
 	unsigned long long others;
 
 	struct intern *symbols;     /* with their modules */
@@ -157,6 +158,12 @@ folding_count_others(const struct folding *f)
 	return f->others;
 }
 
+bool
+folding_has_event(const struct folding *f)
+{
+	return f->has_own;
+}
+
 const char *
 folding_get_event(const struct folding *f)
 {
@@ -183,7 +190,7 @@ folding_choose_event(struct folding *f, const char *name, size_t n)
 		f->event = mem_strn(name, n);
 	have = strip_modifiers(f->event, strlen(f->event));
 	if (have == want && memcmp(name, f->event, want) == 0)
-		return true;
+		return f->has_own = true;
 	f->others++;
 	return false;
 }

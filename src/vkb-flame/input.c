@@ -127,11 +127,19 @@ read_samples(struct lines *l, const char *file, const struct input_target *to,
 	struct folding *f = folding_new(to->tree, to->column, to->samples, o);
 	int rc = file ? read_by_perf(file, f) : perftext_read(l, f);
 
-	if (folding_count_others(f) && !o->event)
+	if (folding_count_others(f) && !folding_has_event(f))
+		rc = err_fail("%s: there is no sample of '%s', but %llu of "
+			      "other events; choose one that all profiles have "
+			      "with --event",
+		    lines_name(l), folding_get_event(f),
+		    folding_count_others(f));
+	else if (folding_count_others(f) && !o->event)
 		err_say("%s: %llu samples of other events than '%s' are "
 			"ignored; choose the event with --event",
 		    lines_name(l), folding_count_others(f),
 		    folding_get_event(f));
+	if (!*to->event && folding_get_event(f))
+		*to->event = mem_str(folding_get_event(f));
 	folding_free(f);
 	return rc;
 }

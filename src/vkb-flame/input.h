@@ -15,6 +15,8 @@ struct input_target {
 	size_t column;
 	long samples;
 	struct callgraphs *counts;
+	char **event; /* that of the samples; NULL: not known yet. Caller frees
+		       * it. */
 };
 
 /*
