@@ -47,6 +47,6 @@ void folding_end(struct folding *, double weight);
 /* Returns the number of samples of other events that were left out. */
 unsigned long long folding_count_others(const struct folding *);
 const char *folding_get_event(const struct folding *); /* or NULL */
-bool folding_has_event(const struct folding *); /* in any sample */
+bool folding_has_event(const struct folding *);        /* in any sample */
 
 #endif
