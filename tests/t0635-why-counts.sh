@@ -85,6 +85,11 @@ test_match "^vkb-why: beginning with the builds of 'ab-results', base and main" 
 test_match '^[+][0-9.]+  read calls burn_loops: 0.5 times, not 0$' .out 'the counts are printed'
 test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
   "$(jq -r 'select(.type == "run") | .run.session' w/exact.jsonl | sort -u)" 'they are those of vkb-ab'
+vkb-ab --no-page --anew -C repo base=main main=base -- --count-only cfg.json >ab.out 2>&1
+test_that 'vkb-why after another vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-why)" --results w
+test_match "'ab-results' has other builds than 'w': these begin again" .err 'a message says that it begins again'
+test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
+  "$(jq -r 'select(.type == "run") | .run.session' w/exact.jsonl | sort -u)" 'the counts are those of the newer vkb-ab'
 (mkdir empty && cd empty && vkb-why) >.out 2>.err
 test_match "'ab-results' of vkb-ab is not here" .err 'without commits and without builds of vkb-ab the error says so'
 mv .bare .out
