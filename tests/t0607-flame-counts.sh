@@ -151,7 +151,7 @@ main;f 10
 main;f;h 20
 main;g 10
 main;g;h 25
-main;g;h;[x] 5' "$(vkb-flame -f folded names.out)" \
+main;g;h;[program] 5' "$(vkb-flame -f folded names.out)" \
   'functions that callgrind separates by callers stay separate'
 test_match 'h;\[x <0x1234>\] 5$' "$(vkb-flame --addrs -f folded:addrs names.out; echo addrs)" \
   '--addrs adds the address to a function without a name'

@@ -74,7 +74,8 @@ measure_name(const char *name)
 	return n;
 }
 
-/* What has no symbol is named by its address. */
+/* What has no symbol is named by its object, or by its address. A program is
+ * called so, as the same one may lie under two names. */
 static void
 name_function(struct callgraph *g, struct callgraph_function *f,
     const char *name, const char *object, const struct callgraph_opts *o)
@@ -90,7 +91,8 @@ name_function(struct callgraph *g, struct callgraph_function *f,
 	else if (o->addrs)
 		s = mem_printf("[%s <%.*s>]", base, (int)n, name);
 	else
-		s = mem_printf("[%s]", base);
+		s = mem_printf(
+		    "[%s]", *base && !strstr(base, ".so") ? "program" : base);
 	f->name = intern_text(g->names, intern_id(g->names, s));
 	free(s);
 }
