@@ -21,6 +21,7 @@ runs|-p PORT -t set,get,incr,lpush,rpush,lpop,rpop,sadd,hset,spop,zadd,zpopmin,l
 runs|-h 127.0.0.1 -p PORT --duration 10 --warmup 2 -t set
 set VKB_PASSWORD, as arguments can be read|-h 127.0.0.1 -p PORT -a verysecret -t set
 set VKB_PASSWORD|-h 127.0.0.1 -p PORT --pass verysecret ping
+set VKB_PASSWORD, as arguments|-h 127.0.0.1 -p PORT --password=verysecret -t set
 taken from VKB_PASSWORD, which is not set|--user bench -h 127.0.0.1 -p PORT -t set
 'vkb stats --text FILE' is a table|-t ping,set,get -n 100000 --csv
 --command 'eval return|-r 10000 -n 10000 eval 'return redis.call("ping")' 0
@@ -78,7 +79,7 @@ test_same 0 "$(valkey-cli -p "$port" dbsize)" 'the server is empty as before'
 # --- the same of another program that connects
 
 test_status 2 'a password as an argument of vkb record' vkb record -h 127.0.0.1 -p "$port" -a verysecret
-test_same "vkb-record: unknown option '-a': set VKB_PASSWORD, as arguments can be read by all users" \
+test_same "vkb-record: unknown option '-a'; set VKB_PASSWORD, as arguments can be read by all users" \
   "$(cat .err)" 'is answered in one line'
 test_that 'vkb record -h is help' vkb record -h
 test_match '^usage: vkb-record' .out 'which is printed'

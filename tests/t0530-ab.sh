@@ -299,6 +299,16 @@ test_status 2 'a misspelled option' vkb-ab --reslts x
 test_match "^vkb-ab: unknown option '--reslts', did you mean '--results'[?]" .err 'is answered by the right one'
 test_status 2 'an option of vkb-load without its argument' vkb-ab -t
 test_match "^vkb-ab: option '-t' lacks its argument" .err 'the error names it'
+mkdir twin
+cp new twin/new
+test_status 2 'two servers of one name' vkb-ab --no-page --results twins ./new twin/new -t get --count-only
+test_match "^vkb-ab: two servers are called 'new': give them labels" .err 'need labels'
+test_empty "$(ls twins 2>/dev/null)" 'and nothing is written'
+printf x >>new
+test_that 'a server that was built anew' vkb-ab --no-page --results built old="$real" new=./new \
+  -t set --count-only -n 200 -r 100
+test_same "$(sha256sum <new | cut -d ' ' -f 1)" "$(jq -r 'select(.subject.label == "new").subject.binary_sha256' built/runs.jsonl | sort -u)" \
+  'is measured, not the one before'
 vkb-ab --no-count --results usual "$real" ./new -- --runs 1 --requests none >.out 2>.err
 test_match "^vkb-load: option '--requests'" .err 'options of vkb-load alone keep the usual cases'
 test_done

@@ -235,7 +235,7 @@ report_unknown_option(const struct opt_prog *p, const char *option)
 	if (!instead && find_option(p->table, NULL, 0, 'h'))
 		instead = find_foreign(foreign_passwords, option);
 	if (instead)
-		return err_fail("unknown option '%s': %s", option, instead);
+		return err_fail("unknown option '%s'; %s", option, instead);
 	for (const struct opt *o = p->table; o->name && n < 120; o++)
 		names[n++] = o->name;
 	names[n++] = "help";
