@@ -32,7 +32,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct calltree *t;
 	struct callgraphs counts = {0}, none = {0};
 	struct str s = {0};
-	char path[64];
+	char path[64], *event = NULL;
 	int fd;
 
 	if (size >= 8 && memcmp(data, "PERFILE2", 8) == 0)
@@ -42,7 +42,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	input_read(path, &(struct input_target){t, 0, 1, &counts}, &o);
+	input_read(path, &(struct input_target){t, 0, 1, &counts, &event}, &o);
 	for (size_t i = 0; i < counts.n; i++)
 		unfold_graph(&counts.v[i], t, 0);
 	counts_write(&s, size & 64 ? &counts : &none, &counts, 0);
@@ -53,6 +53,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	str_free(&s);
 	callgraph_free(&counts);
 	calltree_free(t);
+	free(event);
 	close(fd);
 	return 0;
 }
