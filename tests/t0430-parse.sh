@@ -316,7 +316,7 @@ test_same '{}' "$(parsed .subject bare.json)" 'pytest: a commit that is not one 
 cat >jmh.json <<'END'
 [{"jmhVersion":"1.37","benchmark":"org.A.f","mode":"thrpt","threads":2,"vmName":"VM","params":{"n":"10"},
   "primaryMetric":{"score":9,"scoreError":"NaN","scoreUnit":"ops/ms","rawData":[[1,2],[1.5,2.5]]},
-  "secondaryMetrics":{"gc.alloc.rate":{"score":5,"scoreUnit":"MB/sec"},"gc.alloc.rate.norm":{"score":16,"scoreUnit":"B/op"}}},
+  "secondaryMetrics":{"gc.alloc.rate":{"score":5,"scoreUnit":"MB/sec"},"errors":{"score":5,"scoreUnit":"ops/s"},"gc.alloc.rate.norm":{"score":16,"scoreUnit":"B/op"}}},
  {"benchmark":"org.A.g","mode":"avgt","primaryMetric":{"score":2,"scoreUnit":"us/op","rawData":[[1,3]]}},
  {"benchmark":"org.A.h","mode":"sample","primaryMetric":{"score":2,"scoreUnit":"ms/op","rawDataHistogram":[[[[1,2]]]]}},
  {"benchmark":"org.A.i","mode":"avgt","primaryMetric":{"score":2,"scoreUnit":"s/op","rawData":[[1],[null]]}}]
@@ -347,6 +347,28 @@ test_same '["a",null,{"ns_per_op":5000}]
 ["e",null,{"time_ns":7000000}]
 ["f","bytes",{"smaller_is_better":8}]' "$(jq -c '[.config.command, .config.unit, .metrics]' .out)" \
   'custom: the unit decides'
+# What does not say it: direction UNIT
+for unit in errors/s failures/s faults/sec drops/s ms/s evictions/s 'failed requests/s' \
+  ops/thread/s hits/op points/op 'failed ops/op'; do
+  printf '[{"name":"a","unit":"%s","value":1}]' "$unit" >unit.json
+  test_status 2 "custom: $unit does not say what is better" vkb-parse unit.json
+  test_match "the unit '$unit' does not say whether smaller is better" .err "custom: the error names $unit"
+done
+while read -r unit want; do
+  printf '[{"name":"a","unit":"%s","value":1}]' "$unit" >unit.json
+  test_same "$want" "$(parsed '.metrics | keys[]' unit.json)" "custom: $unit is $want"
+done <<'END'
+errors/op "smaller_is_better"
+allocs/op "smaller_is_better"
+B/op "smaller_is_better"
+frames/s "bigger_is_better"
+Kops/s "bigger_is_better"
+GB/s "bigger_is_better"
+queries/s "bigger_is_better"
+QPS "ops_per_s"
+req/s "rps"
+ops/ms "ops_per_s"
+END
 test_same '["b","ops/sec",{"smaller_is_better":7}] ["c","Points",{"smaller_is_better":1}]' \
   "$(parsed '[.config.command, .config.unit, .metrics]' -f smaller-is-better custom.json | sed -n 2,3p | paste -sd' ')" \
   'custom: --from decides, whatever the unit'

@@ -345,6 +345,45 @@ metric_is_family(const char *name)
 	return n && strcmp(name + 3 + n, "_busy_percent") == 0;
 }
 
+/*
+ * Is it the rate of some work, so that more is better? The word before its end
+ * says what is counted: "set_requests_per_s". Errors, and what is unknown, do
+ * not count as work.
+ */
+static bool
+is_work_rate(const char *name)
+{
+	static const char work[] =
+	    "bits,bytes,calls,commands,docs,documents,elements,files,flops,"
+	    "frames,inserts,items,iter,iterations,iters,jobs,keys,lines,"
+	    "lookups,"
+	    "messages,msgs,op,operations,ops,packets,pages,queries,records,req,"
+	    "reqs,requests,rows,samples,tasks,throughput,tokens,transactions";
+	static const char *const lost[] = {"abort", "cancel", "drop", "error",
+	    "evict", "failed", "failure", "lost", "miss", "reject", "retries",
+	    "retry", "throttl", "timeout"};
+	size_t n = strlen(name);
+	struct str word = {0};
+	bool is;
+
+	for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+		if (strcasestr(name, lost[i]))
+			return false;
+	n -= str_ends(name, "_per_s") ? strlen("_per_s") : 0;
+	while (n && name[n - 1] != '_')
+		n--;
+	for (const char *p = name + n; *p && *p != '_'; p++)
+		str_addc(&word, *p);
+	is = word.len &&
+	    (str_has_part(work, word.s, ',') ||
+		/* thousands of them: "Kops" */
+		(strchr("kKMG", *word.s) &&
+		    str_has_part(work, word.s + 1, ',')) ||
+		str_ends(word.s, "rps"));
+	str_free(&word);
+	return is;
+}
+
 struct metric
 metric_guess(const char *name)
 {
@@ -376,7 +415,9 @@ metric_guess(const char *name)
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
 		if (str_ends(name, units[i].suffix)) {
 			m.unit = units[i].unit;
-			m.better = units[i].better;
+			if (units[i].better != METRIC_HIGHER ||
+			    is_work_rate(name))
+				m.better = units[i].better;
 			break;
 		}
 	return m;

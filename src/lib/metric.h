@@ -90,8 +90,9 @@ bool metric_is_family(const char *name);
 /*
  * Returns the table's row of a name, or a row guessed from the unit in the name
  * (..._ms, _us, _ns, _s, _bytes, _mb, _per_req, _per_op, and counts of cycles,
- * instructions, misses, faults: lower is better; ..._per_s, rps: higher;
- * _percent and others: neither). The result's name is borrowed from the caller.
+ * instructions, misses, faults: lower is better; rps, and ..._per_s of
+ * requests, bytes and other work: higher; errors_per_s, _percent and others:
+ * neither). The result's name is borrowed from the caller.
  */
 struct metric metric_guess(const char *name);
 

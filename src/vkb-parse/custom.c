@@ -9,6 +9,7 @@
 #include "parsers.h"
 #include "runs.h"
 #include "source.h"
+#include "str.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -31,6 +32,30 @@ custom_is(const struct json *j)
 }
 
 /*
+ * Does this key of a unit say whether smaller is better? Not if its rate is of
+ * anything but a kind of work or of cost: "failed requests/s", "hits/op".
+ */
+static bool
+says_direction(const char *key, const struct metric *m)
+{
+	static const char costs[] =
+	    "ns,us,ms,s,bytes,allocs,allocations,cycles,instructions,misses,"
+	    "faults,errors,failures";
+	const char *per = strstr(key, "_per_");
+	char *counted;
+	bool says = m->better != METRIC_NEITHER;
+
+	if (!per || metric_find(key))
+		return says;
+	counted = mem_strn(key, (size_t)(per - key));
+	says = says &&
+	    (m->better == METRIC_HIGHER ? !strchr(counted, '_')
+					: str_has_part(costs, counted, ','));
+	free(counted);
+	return says;
+}
+
+/*
  * Returns the key of a value in this unit: that of a metric that is judged and
  * has this direction, or else smaller_is_better or bigger_is_better, and then
  * 'unit' is configuration. NULL: neither is known. Caller frees.
@@ -42,7 +67,7 @@ find_key(const char *unit, enum metric_better better, double *factor)
 	char *key = units_key("", unit, factor);
 	struct metric m = metric_guess(metric_find(key) ? key : named);
 
-	if (better == METRIC_NEITHER)
+	if (better == METRIC_NEITHER && says_direction(key, &m))
 		better = m.better;
 	if (better != m.better || !m.gate) {
 		free(key);

@@ -112,6 +112,18 @@ put_value(struct json *run, const char *name, const char *unit,
 	return rc;
 }
 
+/* Is it a rate? "MB/sec", "ops/ms" */
+static bool
+is_rate(const char *unit)
+{
+	double factor;
+	char *key = units_key("", unit, &factor);
+	bool is = str_ends(key, "per_s");
+
+	free(key);
+	return is;
+}
+
 /* JMH's other results have directions of their own if they are rates. */
 static int
 put_others(struct json *run, const struct json *others, struct source *s)
@@ -121,7 +133,7 @@ put_others(struct json *run, const struct json *others, struct source *s)
 	for (const struct json *o = json_first(others); o; o = json_next(o)) {
 		const char *unit = json_get_str(o, "scoreUnit");
 
-		if (unit && !str_ends(unit, "/sec"))
+		if (unit && !is_rate(unit))
 			rc |= put_value(
 			    run, json_key(o), unit, json_get(o, "score"), s);
 	}
