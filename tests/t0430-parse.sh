@@ -386,6 +386,23 @@ test_match "bmf.json:d: 'latency.value' is not a number" .err 'bmf: the error na
 test_same '["a b",{"time_ns":5,"ops_per_s":3}] ["c",{"build_time_s":2,"file_size_bytes":8,"my_measure":1}]' \
   "$(jq -c '[.config.command, .metrics]' .out | paste -sd' ')" 'bmf: measures have their units'
 
+# Lists in place of objects: their elements have no keys.
+while IFS='|' read -r text what; do
+  printf '%s' "$text" >list.json
+  test_status 2 "a list that should be an object is an error: $what" vkb-parse list.json
+  test_match "$what" .err "the error has $what"
+done <<'END'
+{"a":[{"value":1}]}|unknown format
+{"a":{"latency":{"value":1}},"b":[{"value":1}]}|list.json:b: 'b' is not an object
+[{"benchmark":"b","primaryMetric":{"score":5,"scoreUnit":"ms/op"},"secondaryMetrics":[{"score":1,"scoreUnit":"B/op"}]}]|'secondaryMetrics' is not an object
+[{"benchmark":"b","primaryMetric":{"score":5,"scoreUnit":"ms/op"},"params":[1,"x"]}]|'params' is not an object
+{"benchmarks":[{"fullname":"f","stats":{"median":1},"params":[1,"x"]}]}|list.json:benchmarks.0.: 'params' is not an object
+{"ALL STATS":[{"Ops/sec":5,"Latency":1}]}|'ALL STATS' is not an object
+{"RUN #1 RESULTS":[{"Ops/sec":5}],"RUN #2 RESULTS":{"Totals":{"Ops/sec":3}}}|'RUN #1 RESULTS' is not an object
+{"ALL STATS":{"Totals":{"Ops/sec":5,"Percentile Latencies":[1]}}}|list.json:ALL STATS.Totals: 'Percentile Latencies' is not an object
+{"metrics":{"a":{"value":1}},"metadata":[1]}|'metadata' is not an object
+END
+
 # The main metric of each is judged, in its direction. judged FILE FROM TO FORMAT...
 judged() {
   for n in 1 2 3 4 5 6; do

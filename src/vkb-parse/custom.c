@@ -150,9 +150,11 @@ bool
 custom_is_bmf(const struct json *j)
 {
 	const struct json *first =
-	    json_type(j) == JSON_OBJECT ? json_first(json_first(j)) : NULL;
+	    json_type(j) == JSON_OBJECT ? json_first(j) : NULL;
 
-	return is_number(json_get(first, "value")) && !regression_is(j);
+	return first && json_type(first) == JSON_OBJECT &&
+	    is_number(json_get(json_first(first), "value")) &&
+	    !regression_is(j);
 }
 
 /* Bencher's own measures, whose units it fixes. */
@@ -189,9 +191,14 @@ custom_parse_bmf(const struct json *j, struct source *s, struct runs *runs)
 	int rc = 0;
 
 	for (j = json_first(j); j; j = json_next(j)) {
-		struct json *run = runs_new_run(json_key(j));
+		struct json *run;
 
 		source_set_part(s, mem_printf("%s", json_key(j)));
+		if (source_check_object(s, json_key(j), j) < 0) {
+			rc = -1;
+			continue;
+		}
+		run = runs_new_run(json_key(j));
 		for (const struct json *m = json_first(j); m; m = json_next(m))
 			rc |= parse_measure(run, m, s);
 		rc |= runs_add(runs, run, source_where(s));

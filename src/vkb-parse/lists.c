@@ -200,6 +200,8 @@ parse_entry(const struct list *l, const struct json *file,
 	const struct json *all = l->times ? json_path(entry, l->times) : NULL;
 	const struct json *first = json_first(all), *t, *code, *memory;
 	const char *unit = l->unit ? json_str(json_path(entry, l->unit)) : "s";
+	const struct json *others =
+	    l->others ? json_get(entry, l->others) : NULL;
 	struct json *means = NULL;
 	int rc = 0;
 
@@ -207,6 +209,9 @@ parse_entry(const struct list *l, const struct json *file,
 		return source_fail(s, "'%s' is missing", l->name);
 	if (!unit)
 		return source_fail(s, "'%s' is missing", l->unit);
+	if (source_check_object(s, l->params, json_get(entry, l->params)) < 0 ||
+	    source_check_object(s, l->others, others) < 0)
+		return -1;
 	if (first && json_type(first) == JSON_ARRAY)
 		first = json_first(means = join_processes(all));
 	if (!first && l->value)
@@ -220,8 +225,7 @@ parse_entry(const struct list *l, const struct json *file,
 		struct json *run = make_run(l, file, entry);
 
 		if (put_value(run, "", unit, t, s) < 0 ||
-		    put_others(run,
-			l->others ? json_get(entry, l->others) : NULL, s) < 0) {
+		    put_others(run, others, s) < 0) {
 			json_free(run);
 			rc = -1;
 		} else {

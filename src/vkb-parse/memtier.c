@@ -165,6 +165,7 @@ parse_memtier_section(const struct json *s, const struct json *all,
 {
 	struct json *run = runs_new_run(NULL), *m = json_get(run, "metrics");
 	const struct json *info = json_get(top, "configuration");
+	const struct json *percentiles = json_get(s, "Percentile Latencies");
 	double hits = json_get_num(s, "Hits/sec", 0);
 	double misses = json_get_num(s, "Misses/sec", 0);
 	int rc;
@@ -178,12 +179,14 @@ parse_memtier_section(const struct json *s, const struct json *all,
 	copy_number(m, "min_latency_ms", s, "Min Latency", 1);
 	copy_number(m, "max_latency_ms", s, "Max Latency", 1);
 	copy_number(m, "bytes_per_s", s, "KB/sec", 1024);
-	copy_percentiles(m, json_get(s, "Percentile Latencies"));
+	rc = source_check_object(source, "Percentile Latencies", percentiles);
+	if (rc == 0)
+		copy_percentiles(m, percentiles);
 	if (hits + misses > 0)
 		json_set_num(
 		    m, "hit_rate_percent", 100 * hits / (hits + misses));
 	copy_runtime(run, json_get(all, "Runtime"));
-	rc = copy_histogram(run, s, source);
+	rc |= copy_histogram(run, s, source);
 	return runs_add(runs, run, source_where(source)) < 0 ? -1 : rc;
 }
 
@@ -194,6 +197,8 @@ parse_memtier_stats(const struct json *all, const struct json *top,
 {
 	int rc = 0;
 
+	if (source_check_object(source, json_key(all), all) < 0)
+		return -1;
 	for (const struct json *s = json_first(all); s; s = json_next(s)) {
 		if (json_type(s) != JSON_OBJECT ||
 		    !(json_get_num(s, "Ops/sec", 0) > 0))

@@ -66,10 +66,12 @@ copy_metadata(struct json *run, const struct json *from)
 int
 regression_parse_json(const struct json *j, struct source *s, struct runs *runs)
 {
+	const struct json *metadata = json_get(j, "metadata");
 	struct json *run = runs_new_run(NULL);
-	int rc = 0;
+	int rc = source_check_object(s, "metadata", metadata);
 
-	copy_metadata(run, json_get(j, "metadata"));
+	if (rc == 0)
+		copy_metadata(run, metadata);
 	json_set_str(
 	    json_get(run, "run"), "started", json_get_str(j, "timestamp"));
 	for (const struct json *m = json_first(json_get(j, "metrics")); m;

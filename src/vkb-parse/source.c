@@ -93,6 +93,14 @@ source_where(struct source *s)
 }
 
 int
+source_check_object(struct source *s, const char *name, const struct json *j)
+{
+	return !j || json_type(j) == JSON_NULL || json_type(j) == JSON_OBJECT
+	    ? 0
+	    : source_fail(s, "'%s' is not an object", name);
+}
+
+int
 source_fail(struct source *s, const char *fmt, ...)
 {
 	char *text = NULL;

@@ -62,6 +62,10 @@ const char *source_set_part(struct source *, char *part);
  */
 const char *source_where(struct source *);
 
+/* Returns 0 if it is an object, null or absent (NULL), or else -1 (error
+ * reported): only members of an object have keys. */
+int source_check_object(struct source *, const char *name, const struct json *);
+
 /* Reports "WHERE: ..." with source_where, and returns -1. */
 int source_fail(struct source *, const char *fmt, ...) ERR_PRINTF(2, 3);
 
