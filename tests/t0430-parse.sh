@@ -333,6 +333,13 @@ test_same '["org.A.f",1,{"ops_per_s":1500,"gc_alloc_rate_norm_bytes_per_op":16}]
 test_same '{"mode":"thrpt","threads":2,"n":10,"command":"org.A.f"} {"vm":"VM"}' \
   "$(head -n 1 .out | jq -c '.config, .env' | paste -sd' ')" 'jmh: parameters are configuration'
 
+for raw in '[[]]' '[]' null; do
+  printf '[{"benchmark":"b","primaryMetric":{"rawData":%s,"score":5,"scoreError":1,"scorePercentiles":2,"scoreUnit":"ms/op"}}]' \
+    "$raw" >empty.json
+  test_same '{"ns_per_op":5000000}' "$(parsed .metrics empty.json)" \
+    "jmh: with $raw as the times there is one run, with the score"
+done
+
 cat >custom.json <<'END'
 [{"name":"a","unit":"us/iter","value":5},{"name":"b","unit":"ops/sec","value":7,"range":"1"},
  {"name":"c","unit":"Points","value":1},{"name":"d","unit":"MB/s","value":6},{"name":"e","unit":"ms","value":7},

@@ -214,8 +214,10 @@ parse_entry(const struct list *l, const struct json *file,
 		return -1;
 	if (first && json_type(first) == JSON_ARRAY)
 		first = json_first(means = join_processes(all));
-	if (!first && l->value)
+	if (!first && l->value) {
 		first = json_path(entry, l->value);
+		all = NULL; /* a single value has no list to continue */
+	}
 	if (!first)
 		return source_fail(
 		    s, "'%s' is missing", l->value ? l->value : l->times);
