@@ -316,15 +316,16 @@ test_same '{}' "$(parsed .subject bare.json)" 'pytest: a commit that is not one 
 cat >jmh.json <<'END'
 [{"jmhVersion":"1.37","benchmark":"org.A.f","mode":"thrpt","threads":2,"vmName":"VM","params":{"n":"10"},
   "primaryMetric":{"score":9,"scoreError":"NaN","scoreUnit":"ops/ms","rawData":[[1,2],[1.5,2.5]]},
-  "secondaryMetrics":{"gc.alloc.rate":{"score":5,"scoreUnit":"MB/sec"},"errors":{"score":5,"scoreUnit":"ops/s"},"gc.alloc.rate.norm":{"score":16,"scoreUnit":"B/op"}}},
+  "secondaryMetrics":{"gc.alloc.rate":{"score":5,"scoreUnit":"MB/sec"},"errors":{"score":5,"scoreUnit":"ops/s"},"gc.alloc.rate.norm":{"score":16,"scoreUnit":"B/op","rawData":[[14,16],[17,19]]},
+   "gc.count":{"score":9,"scoreUnit":"counts"}}},
  {"benchmark":"org.A.g","mode":"avgt","primaryMetric":{"score":2,"scoreUnit":"us/op","rawData":[[1,3]]}},
  {"benchmark":"org.A.h","mode":"sample","primaryMetric":{"score":2,"scoreUnit":"ms/op","rawDataHistogram":[[[[1,2]]]]}},
  {"benchmark":"org.A.i","mode":"avgt","primaryMetric":{"score":2,"scoreUnit":"s/op","rawData":[[1],[null]]}}]
 END
 test_status 2 'jmh: a time that is not a number is an error' vkb-parse jmh.json
 test_match 'jmh.json:\[3\]: a result is not a number' .err 'jmh: the error names the benchmark'
-test_same '["org.A.f",1,{"ops_per_s":1500,"gc_alloc_rate_norm_bytes_per_op":16}]
-["org.A.f",2,{"ops_per_s":2000,"gc_alloc_rate_norm_bytes_per_op":16}]
+test_same '["org.A.f",1,{"ops_per_s":1500,"gc_alloc_rate_norm_bytes_per_op":15}]
+["org.A.f",2,{"ops_per_s":2000,"gc_alloc_rate_norm_bytes_per_op":18}]
 ["org.A.g",1,{"ns_per_op":1000}]
 ["org.A.g",2,{"ns_per_op":3000}]
 ["org.A.h",1,{"ns_per_op":2000000}]
@@ -333,6 +334,14 @@ test_same '["org.A.f",1,{"ops_per_s":1500,"gc_alloc_rate_norm_bytes_per_op":16}]
 test_same '{"mode":"thrpt","threads":2,"n":10,"command":"org.A.f"} {"vm":"VM"}' \
   "$(head -n 1 .out | jq -c '.config, .env' | paste -sd' ')" 'jmh: parameters are configuration'
 
+sed 's/\[\[1,2\],\[1.5,2.5\]\]/[[1,2]]/; s/\[\[14,16\],\[17,19\]\]/[[14,16]]/' jmh.json >fork.json
+test_same '[1000,14,null] [2000,16,null]' \
+  "$(parsed '.metrics | [.ops_per_s, .gc_alloc_rate_norm_bytes_per_op, .gc_count_counts]' fork.json | sed 2q | paste -sd' ')" \
+  'jmh: each iteration of one fork has its own secondary results'
+sed 's/\[\[1,2\],\[1.5,2.5\]\]/[[1]]/' jmh.json >fork.json
+test_same '[1000,16,9]' \
+  "$(parsed '.metrics | [.ops_per_s, .gc_alloc_rate_norm_bytes_per_op, .gc_count_counts]' fork.json | sed 1q)" \
+  'jmh: the only run has the scores of secondary results'
 for raw in '[[]]' '[]' null; do
   printf '[{"benchmark":"b","primaryMetric":{"rawData":%s,"score":5,"scoreError":1,"scorePercentiles":2,"scoreUnit":"ms/op"}}]' \
     "$raw" >empty.json

@@ -124,22 +124,6 @@ is_rate(const char *unit)
 	return is;
 }
 
-/* JMH's other results have directions of their own if they are rates. */
-static int
-put_others(struct json *run, const struct json *others, struct source *s)
-{
-	int rc = 0;
-
-	for (const struct json *o = json_first(others); o; o = json_next(o)) {
-		const char *unit = json_get_str(o, "scoreUnit");
-
-		if (unit && !is_rate(unit))
-			rc |= put_value(
-			    run, json_key(o), unit, json_get(o, "score"), s);
-	}
-	return rc;
-}
-
 /* Returns the mean of each list in 'times' or, if that has one list, a copy of
  * this: the iterations of a process differ less than processes. */
 static struct json *
@@ -147,7 +131,8 @@ join_processes(const struct json *times)
 {
 	struct json *means = json_array();
 
-	if (json_len(times) == 1) {
+	if (json_len(times) == 1 &&
+	    json_type(json_first(times)) == JSON_ARRAY) {
 		json_free(means);
 		return json_dup(json_first(times));
 	}
@@ -163,6 +148,32 @@ join_processes(const struct json *times)
 		free(v);
 	}
 	return means;
+}
+
+/*
+ * Sets the results of JMH beside the main one, in the i-th of n runs. They have
+ * times of each run, too; without these their only score, which belongs to
+ * all runs, is left out if there are many. Rates have directions of their own.
+ */
+static int
+put_others(struct json *run, const struct json *others, size_t i, size_t n,
+    struct source *s)
+{
+	int rc = 0;
+
+	for (const struct json *o = json_first(others); o; o = json_next(o)) {
+		const char *unit = json_get_str(o, "scoreUnit");
+		struct json *times = join_processes(json_get(o, "rawData"));
+		const struct json *v =
+		    json_len(times) == n ? json_at(times, i) : NULL;
+
+		if (!v && n == 1)
+			v = json_get(o, "score");
+		if (unit && !is_rate(unit) && (v || n == 1))
+			rc |= put_value(run, json_key(o), unit, v, s);
+		json_free(times);
+	}
+	return rc;
 }
 
 static void
@@ -203,6 +214,7 @@ parse_entry(const struct list *l, const struct json *file,
 	const struct json *others =
 	    l->others ? json_get(entry, l->others) : NULL;
 	struct json *means = NULL;
+	size_t i = 0, n;
 	int rc = 0;
 
 	if (!json_get_str(entry, l->name))
@@ -218,16 +230,19 @@ parse_entry(const struct list *l, const struct json *file,
 		first = json_path(entry, l->value);
 		all = NULL; /* a single value has no list to continue */
 	}
-	if (!first)
+	if (!first) {
+		json_free(means);
 		return source_fail(
 		    s, "'%s' is missing", l->value ? l->value : l->times);
+	}
+	n = all ? json_len(means ? means : all) : 1;
 	code = l->codes ? json_first(json_get(entry, l->codes)) : NULL;
 	memory = l->memory ? json_first(json_get(entry, l->memory)) : NULL;
 	for (t = first; t; t = all ? json_next(t) : NULL) {
 		struct json *run = make_run(l, file, entry);
 
 		if (put_value(run, "", unit, t, s) < 0 ||
-		    put_others(run, others, s) < 0) {
+		    put_others(run, others, i++, n, s) < 0) {
 			json_free(run);
 			rc = -1;
 		} else {
