@@ -505,6 +505,16 @@ test_same "$(vkb-parse perf.json)" "$(sed 's/\([0-9]\)\.\([0-9]\)/\1,\2/g' perf.
 printf '{"cpu" : "0", "counter-value" : "7", "unit" : "", "event" : "cycles"}\n{"cpu" : "1", "counter-value" : "8", "unit" : "", "event" : "cycles"}\n' >cpus.json
 test_same '["0",7] ["1",8]' "$(parsed '[.config.counted_on, .metrics.cycles]' cpus.json | paste -sd' ')" 'perf: -A -j: a run for each CPU'
 
+for place in core cache cluster die socket node thread cgroup; do
+  sed "s/\"cpu\"/\"$place\"/" cpus.json >places.json
+  test_same '["0",1,7] ["1",1,8]' "$(parsed '[.config.counted_on, .run.index, .metrics.cycles]' places.json | paste -sd' ')" \
+    "perf: -j: a run for each $place"
+done
+sed 's/"counter/"cgroup" : "a", &/; p; s/"a"/"b"/; s/: "[78]"/: "9"/' cpus.json >places.json
+test_same '["0 a",1,7] ["0 b",1,9] ["1 a",1,8] ["1 b",1,9]' \
+  "$(parsed '[.config.counted_on, .run.index, .metrics.cycles]' places.json | paste -sd' ')" \
+  'perf: -j: a run for each group of processes on each CPU'
+
 if perf stat -x, -o real.csv -e task-clock,cycles true 2>err; then
   test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: the real output of perf has a task clock'
 else

@@ -121,9 +121,10 @@ parse_perf_row(struct row *r, char **f, size_t n)
 static struct json *
 parse_perf_json(struct row *r, const char *line)
 {
-	static const char *const places[] = {
-	    "cpu", "core", "die", "socket", "node", "thread", "cgroup"};
+	static const char *const places[] = {"cpu", "core", "cache", "cluster",
+	    "die", "socket", "node", "thread", "cgroup"};
 	char *text = mem_strn(line, strcspn(line, "\r\n"));
+	struct str where = {0};
 	struct json *j;
 
 	for (char *p = text; (p = strchr(p, ',')); p++)
@@ -140,7 +141,13 @@ parse_perf_json(struct row *r, const char *line)
 	    .after = ""};
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (json_get_str(j, places[i]))
-			r->where = json_get_str(j, places[i]);
+			str_printf(&where, "%s%s", where.len ? " " : "",
+			    json_get_str(j, places[i]));
+	if (where.len) {
+		json_set_str(j, "where", where.s); /* lives as long as 'r' */
+		r->where = json_get_str(j, "where");
+	}
+	str_free(&where);
 	if (json_get(j, "metric-value") || (r->value && r->unit && r->event))
 		return j;
 	json_free(j);
