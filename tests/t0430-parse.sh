@@ -515,6 +515,12 @@ test_same '["0 a",1,7] ["0 b",1,9] ["1 a",1,8] ["1 b",1,9]' \
   "$(parsed '[.config.counted_on, .run.index, .metrics.cycles]' places.json | paste -sd' ')" \
   'perf: -j: a run for each group of processes on each CPU'
 
+for value in 5 '"1,000,000"' '""' '"x"' null; do
+  printf '{"counter-value":%s,"unit":"","event":"cycles","metric-value":"3"}\n' "$value" | cat perf.json - >lost.json
+  test_status 2 "perf: -j: a counter of $value is an error" vkb-parse lost.json
+  test_match "lost.json:5: not a line of perf stat: '{.counter-value" .err "perf: -j: the error names the line with $value"
+done
+
 if perf stat -x, -o real.csv -e task-clock,cycles true 2>err; then
   test_same true "$(parsed '.metrics.task_clock_ms > 0' real.csv)" 'perf: the real output of perf has a task clock'
 else

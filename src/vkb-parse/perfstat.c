@@ -116,7 +116,8 @@ parse_perf_row(struct row *r, char **f, size_t n)
 
 /*
  * Parses a line of -j, which is JSON but for decimal commas: these have a digit
- * on both sides. Returns NULL if it is not one; caller frees it after 'r'.
+ * on both sides, and the values are texts. Returns NULL if it is not one;
+ * caller frees it after 'r'.
  */
 static struct json *
 parse_perf_json(struct row *r, const char *line)
@@ -148,7 +149,9 @@ parse_perf_json(struct row *r, const char *line)
 		r->where = json_get_str(j, "where");
 	}
 	str_free(&where);
-	if (json_get(j, "metric-value") || (r->value && r->unit && r->event))
+	if (json_get(j, "counter-value")
+		? r->value && is_counter_value(r->value) && r->unit && r->event
+		: json_get(j, "metric-value") != NULL)
 		return j;
 	json_free(j);
 	return NULL;
@@ -173,8 +176,8 @@ perfstat_is(const char *head)
 	}
 	j = parse_perf_json(&r, head);
 	json_free(j);
-	if (j)
-		return true;
+	if (j || *head == '{')
+		return j != NULL;
 	line = mem_strn(head, strcspn(head, "\r\n"));
 	n = split_fields(line, source_find_separator(line, SEPARATORS), f);
 	/* after the event: its run time, or the variance of -r */
@@ -311,11 +314,13 @@ parse_perf_line(struct state *st, struct source *s, char *line, char *sep,
 		    : 0;
 	j = parse_perf_json(&r, line);
 	if (j) {
-		if (r.value && r.event)
+		if (r.value)
 			rc = count_event(st, s, &r, runs);
 		json_free(j);
 		return rc;
 	}
+	if (*line == '{')
+		return source_fail(s, "not a line of perf stat: '%s'", line);
 	if (!*sep)
 		*sep = source_find_separator(line, SEPARATORS);
 	n = split_fields(line, *sep, f);
