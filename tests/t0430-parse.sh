@@ -617,6 +617,17 @@ test_same '["B","plan9",{"ns_per_op":2},"ok"]
 ["C","linux",{},"failed"]' "$(parsed '[.config.command, .env.os, .metrics, .status]' go.json)" \
   'go: events of -json; each package has its own text'
 test_same "$(vkb-parse go.json)" "$(vkb-parse -f go-bench go.json)" 'go: --from go-bench reads events, too'
+cat >cut.json <<'END'
+{"Action":"output","Package":"p","Output":"BenchmarkA-8 \t 100\t 20 ns/op\n"}
+{"Action":"output","Package":"p","Output":"BenchmarkB-8 \t 100\t 20 ns/op"}
+{"Action":"output","Package":"q","Output":"BenchmarkC-8 \t 100\t 20 ns/op\n"}
+{"Action":"output","Package":"q","Output":"FAIL\tq"}
+{"Action":"output","Package":"r","Output":"PASS"}
+END
+test_status 2 'go: -json without the last line break is an error' vkb-parse cut.json
+test_match "cut.json:5: the output of package 'p' is cut off: 'BenchmarkB-8" .err 'go: the error names the package'
+test_match 'cut.json:5: go test failed, and may lack benchmarks: q' .err 'go: the last line without a break is read'
+test_same '"A" "C"' "$(jq .config.command .out | paste -sd' ')" 'go: the whole lines are read'
 echo x >>go.json
 test_status 2 'go: a line that is not an event is an error' vkb-parse go.json
 test_match 'go.json:9: not an event' .err 'go: the error names the line'

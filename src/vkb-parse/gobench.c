@@ -296,6 +296,32 @@ parse_event_line(struct source *s, const char *line, struct json *packages,
 	return rc;
 }
 
+/* Reads what is left of each package: its last line, without a line break. Half
+ * a line of a benchmark may lack results. */
+static int
+parse_last_lines(struct source *s, struct json *packages, struct runs *runs)
+{
+	int rc = 0;
+
+	for (struct json *p = json_first(packages); p; p = json_next(p)) {
+		const char *text = json_get_str(p, "text");
+		char *line;
+
+		if (!text)
+			continue;
+		if (is_benchmark_line(text)) {
+			rc = source_fail(s,
+			    "the output of package '%s' is cut off: '%s'",
+			    json_key(p), text);
+			continue;
+		}
+		line = mem_str(text);
+		rc |= parse_gobench_line(s, line, json_get(p, "keys"), runs);
+		free(line);
+	}
+	return rc;
+}
+
 int
 gobench_parse_text(struct source *s, struct runs *runs)
 {
@@ -315,6 +341,8 @@ gobench_parse_text(struct source *s, struct runs *runs)
 			    : parse_gobench_line(s, line, keys, runs)) < 0)
 			rc = -1;
 	}
+	if (!runs_have_failed(runs) && parse_last_lines(s, packages, runs) < 0)
+		rc = -1;
 	json_free(packages);
 	json_free(keys);
 	return rc;
