@@ -193,12 +193,15 @@ test_same '1 1.02' "$(parsed .metrics.avg_latency_ms memtier.json | sed -n 2,3p 
 jq '."ALL STATS".Totals."Percentile Latencies"."Histogram log format" =
   ."ALL STATS".Sets."Percentile Latencies"."Histogram log format"' hist.json |
   jq '.configuration += {"data_size":0,"data_size_range":"1:9","rate_limit":50,"tls":"true","random_data":"false",
-    "expiry_range":"0:0","key_zipf_exp":1.5,"reconnect_interval":0,"data_size_list":"","multi_key_get":3}' >more.json
+    "transaction":"true","data_size_pattern":"S","expiry_range":"0:0","key_zipf_exp":1.5,"reconnect_interval":0,"data_size_list":"","multi_key_get":3}' >more.json
 test_same true "$(parsed .metrics.avg_latency_ms more.json | tail -n 1 | jq '. > 0 and . != 1.02')" \
   'memtier: the mean of all commands is that of the histogram'
-test_same '{"data_size_range":"1:9","rate_limit":50,"multi_key_get":3,"key_zipf_exp":1.5,"tls_mode":true,"command":"SET"}' \
+test_same '{"transaction":"true","data_size_range":"1:9","rate_limit":50,"multi_key_get":3,"key_zipf_exp":1.5,"data_size_pattern":"S","tls_mode":true,"command":"SET"}' \
   "$(parsed '.config | del(.clients, .benchmark_threads, .requests, .pipeline, .ratio)' more.json | head -n 1)" \
   'memtier: what is set is configuration'
+sed 's/"data_size":32/"transaction":"false","data_size_range":"0:0","data_size_pattern":"R"/' memtier.json >plain.json
+test_same '[]' "$(parsed '.config | keys - ["clients","benchmark_threads","requests","pipeline","ratio","command"]' plain.json | head -n 1)" \
+  'memtier: what is not set is left out, and so is the pattern without a range'
 sed 's/"ALL STATS"/"RUN #1 RESULTS"/; s/}}}$/}},"BEST RUN RESULTS":{"Totals":{"Ops\/sec":9}},"RUN #2 RESULTS":{"Gets":{"Ops\/sec":8}}}/' \
   memtier.json >runs.json
 test_same 'SET 1

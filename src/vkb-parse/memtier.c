@@ -45,10 +45,10 @@ copy_configuration(struct json *config, const struct json *from)
 	static const char *const same[] = {
 	    "pipeline", "ratio", "key_pattern", "key_minimum", "key_maximum"};
 	/* These say "none" in many ways. */
-	static const char *const rest[] = {"data_size", "data_size_range",
-	    "data_size_list", "random_data", "expiry_range", "rate_limit",
-	    "reconnect_interval", "multi_key_get", "key_zipf_exp", "key_stddev",
-	    "key_median"};
+	static const char *const rest[] = {"transaction", "data_size",
+	    "data_size_range", "data_size_list", "random_data", "expiry_range",
+	    "rate_limit", "reconnect_interval", "multi_key_get", "key_zipf_exp",
+	    "key_stddev", "key_median"};
 	const char *tls = json_get_str(from, "tls");
 	double threads = json_get_num(from, "threads", 0);
 	double clients = json_get_num(from, "clients", 0);
@@ -74,6 +74,10 @@ copy_configuration(struct json *config, const struct json *from)
 			strcmp(json_str(j), "false") != 0))
 			json_set(config, rest[i], json_dup(j));
 	}
+	/* "R" even if there is no range to which it applies */
+	if (json_get(config, "data_size_range"))
+		json_set(config, "data_size_pattern",
+		    json_dup(json_get(from, "data_size_pattern")));
 	if (tls && strcmp(tls, "true") == 0)
 		json_set_bool(config, "tls_mode", true);
 }
