@@ -298,6 +298,35 @@ for dir in target target/criterion; do
     "criterion: the newest samples of each benchmark in $dir, or its estimates"
 done
 
+# Root may read all folders, unless it has dropped the right to.
+sealed() {
+  if [ "$(id -u)" -eq 0 ]; then
+    setpriv --bounding-set=-dac_override,-dac_read_search vkb-parse "$@"
+  else
+    vkb-parse "$@"
+  fi
+}
+chmod 0 target/criterion/group/name
+test_status 2 'criterion: a folder that cannot be read is an error' sealed target
+test_same "vkb-parse: cannot read 'target/criterion/group/name': Permission denied" "$(cat .err)" \
+  'criterion: the error names the folder'
+test_same '"h"' "$(jq .config.command .out)" 'criterion: the other folders are read'
+test_status 2 'criterion: a folder that cannot be read is an error if nothing is found' sealed target/criterion/group
+test_match "cannot read 'target/criterion/group/name': Permission denied" .err \
+  'criterion: the error names the folder in which there may be something'
+test_status 2 'a whole folder that cannot be read is an error' sealed target/criterion/group/name
+test_same 1 "$(grep -c "cannot read 'target/criterion/group/name':" .err)" 'the error is reported once'
+chmod 755 target/criterion/group/name
+chmod 644 target/criterion/h/new
+test_status 2 'criterion: files that cannot be reached are an error' sealed target
+test_match "target/criterion/h/new/sample.json" .err 'criterion: the error names the file'
+chmod 755 target/criterion/h/new
+mkdir -p target/results/one target/results/data/closed
+printf '[{"command":"SET","rps":5}]' >target/results/one/metrics.json
+chmod 0 target/results/data/closed
+test_status 0 'a closed folder below those of results does not matter' sealed target/results
+chmod 755 target/results/data/closed
+
 # --- pytest-benchmark, JMH, github-action-benchmark, Bencher
 
 cat >pytest.json <<'END'

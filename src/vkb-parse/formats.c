@@ -11,9 +11,11 @@
 #include "source.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HEAD 65536
@@ -212,6 +214,7 @@ struct folder_reader {
 	const struct format *f;
 	bool raw;
 	struct runs *runs;
+	struct json *unread; /* errors of folders that could not be read */
 };
 
 static int
@@ -227,9 +230,39 @@ read_results_file(void *arg, const char *path, const char *ref)
 }
 
 static int
-is_folder(const struct dirent *e)
+may_be_folder(const struct dirent *e)
 {
-	return e->d_name[0] != '.' && e->d_type == DT_DIR;
+	return e->d_name[0] != '.' &&
+	    (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN);
+}
+
+/* Is it a folder? Some file systems say it only when they are asked. */
+static bool
+is_folder(const struct dirent *e, const char *path)
+{
+	struct stat st;
+
+	return e->d_type == DT_DIR ||
+	    (lstat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+/* Reads the best file of a benchmark's newest samples. False: there is none. */
+static bool
+read_newest(struct folder_reader *r, const char *dir, int *rc)
+{
+	static const char *const files[] = {"sample", "estimates"};
+	bool read = false;
+
+	for (size_t i = 0; !read && i < 2; i++) {
+		char *file = mem_printf("%s/%s.json", dir, files[i]);
+
+		read = access(file, F_OK) == 0 ||
+		    (errno != ENOENT && errno != ENOTDIR);
+		if (read)
+			*rc |= formats_read(file, r->f, r->raw, r->runs);
+		free(file);
+	}
+	return read;
 }
 
 /* Reads criterion's .../new/sample.json, or estimates.json, below a folder.
@@ -237,25 +270,26 @@ is_folder(const struct dirent *e)
 static size_t
 read_criterion(struct folder_reader *r, const char *dir, int depth, int *rc)
 {
-	static const char *const files[] = {"sample", "estimates"};
 	struct dirent **all = NULL;
-	int n = depth ? scandir(dir, &all, is_folder, alphasort) : 0;
+	int n = depth ? scandir(dir, &all, may_be_folder, alphasort) : 0;
 	size_t found = 0;
 
+	/* of the first folder resultsdir_each says it */
+	if (n < 0 && depth < CRITERION_DEPTH) {
+		char *why =
+		    mem_printf("cannot read '%s': %s", dir, strerror(errno));
+
+		json_push(r->unread, json_string(why));
+		free(why);
+	}
 	for (int i = 0; i < n; i++) {
-		bool is_new = strcmp(all[i]->d_name, "new") == 0, read = false;
+		bool is_new = strcmp(all[i]->d_name, "new") == 0;
 		char *path = mem_printf("%s/%s", dir, all[i]->d_name);
 
-		for (size_t k = 0; is_new && !read && k < 2; k++) {
-			char *file = mem_printf("%s/%s.json", path, files[k]);
-
-			read = access(file, F_OK) == 0;
-			if (read)
-				*rc |=
-				    formats_read(file, r->f, r->raw, r->runs);
-			free(file);
-		}
-		found += read ? 1 : read_criterion(r, path, depth - 1, rc);
+		if (is_new && read_newest(r, path, rc))
+			found++;
+		else if (is_folder(all[i], path))
+			found += read_criterion(r, path, depth - 1, rc);
 		free(path);
 		free(all[i]);
 	}
@@ -263,16 +297,25 @@ read_criterion(struct folder_reader *r, const char *dir, int depth, int *rc)
 	return found;
 }
 
+/* A folder that cannot be read matters to criterion's, which may lack a
+ * benchmark, and where nothing was found; a folder of results may have others.
+ */
 int
 formats_read_folder(
     const char *dir, const struct format *f, bool raw, struct runs *runs)
 {
-	struct folder_reader r = {f, raw, runs};
+	struct folder_reader r = {f, raw, runs, json_array()};
 	int rc = 0;
 
-	return read_criterion(&r, dir, CRITERION_DEPTH, &rc)
-	    ? rc
-	    : resultsdir_each(dir, read_results_file, &r);
+	if (read_criterion(&r, dir, CRITERION_DEPTH, &rc) == 0)
+		rc = resultsdir_each(dir, read_results_file, &r);
+	else if (json_first(r.unread))
+		rc = -1;
+	for (const struct json *u = rc < 0 ? json_first(r.unread) : NULL; u;
+	     u = json_next(u))
+		err_say("%s", json_str(u));
+	json_free(r.unread);
+	return rc;
 }
 
 int
