@@ -12,9 +12,9 @@ i=1
 while [ $i -lt 16 ]; do
   i=$((i + 1))
   loops=$i
-  # About 18 times the CPU time of a fast one, beside a margin of a factor of 2.5: on
+  # About 10 times the CPU time of a fast one, beside a margin of a factor of 2.5: on
   # some machines the same loop takes 2.5 times as long from one moment to the next.
-  [ $i -lt 11 ] || loops=$((500000 + i))
+  [ $i -lt 11 ] || loops=$((250000 + i))
   [ $i -ne 8 ] || loops='no number'
   burn "$loops" "commit $i"
   in_repo tag c$i
@@ -120,7 +120,7 @@ test_that 'a history with merges is accepted' bisect n c9 merged
 test_match '^first bad commit: .* commit 11$' .out 'without --first-parent the first bad commit is on the side branch'
 in_repo checkout -q -b around c7
 burn 'no number' 'broken'
-burn 800000 'very slow'
+burn 400000 'very slow'
 in_repo tag around
 in_repo checkout -q trunk
 test_status 2 'a search that ends with several commits is exit 2' bisect a c5 around

@@ -232,7 +232,7 @@ common="-C $scratch/repo base main -- --runs 2 $scratch/cfg.json -- $judged"
 cp -a repo slow
 git -C slow checkout -q -B slow
 git -C slow commit -q --allow-empty -m 'as slow'
-sed 's/ 1$/ 500000/' repo/src/burn.h >slow/src/burn.h
+sed 's/ 1$/ 250000/' repo/src/burn.h >slow/src/burn.h
 git -C slow commit -qam slow
 
 matrix vkb-ab 0 empty "vkb-ab --results r $common"
