@@ -167,7 +167,7 @@ test_status 1 "$runs runs of $cases cases show one that is slower" \
 
 test_status 2 'a configuration that does not exist' vkb-quickstart no.json
 test_status 2 'an unknown option' vkb-quickstart --no-such
-test_match "^vkb-quickstart: unknown option '--no-such'$" .err 'the message names the unknown option'
+test_match "^vkb-quickstart: unknown option '--no-such'" .err 'the message names the unknown option'
 test_status 2 'two configurations' vkb-quickstart no.json --runs=3 more.json
 test_match "'more.json' is one argument too many" .err 'the message names the second configuration'
 mkdir bin

@@ -142,7 +142,7 @@ test_absent s3cret .err 'the error does not have the password'
 for more in '--host h' '--port 1' '--unixsocket s' --tls; do
   # shellcheck disable=SC2086 # two words
   test_status 2 "a URI and $more" vkb-load --uri valkey://h $more -t set
-  test_match "'--uri' excludes '--host', '--port', '--unixsocket' and '--tls'" .err \
+  test_match "'--uri' excludes '--host', '--port', '--unixsocket', '--user' and '--tls'" .err \
     "$more: the error says that both name the server"
 done
 test_status 2 'a URI with a database, and another one' vkb-load --uri valkey://h/1 --set db=2 -t set
