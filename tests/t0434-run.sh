@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-run: interleaved benchmarks of any program, with the real hyperfine, Google Benchmark,
-# pytest-benchmark and Go.
+# vkb-run: interleaved benchmarks of any program, with the real hyperfine, Google Benchmark
+# and pytest-benchmark.
 # sanitize: programs that fail, hang and print nonsense.
 . "${0%/*}/lib.sh"
 
@@ -206,29 +206,5 @@ if [ "$pytest" ]; then
   judged pytest.jsonl 'test_it.py::test_sum.100.' pytest-benchmark
 else
   test_skip 'pytest-benchmark' python3-pytest-benchmark
-fi
-if command -v go >/dev/null; then # Debian's is too large for vkb-needs
-  mkdir gone
-  echo 'module example.com/gone' >gone/go.mod
-  cat >gone/gone_test.go <<'END'
-package gone
-
-import "testing"
-
-func BenchmarkCopy(b *testing.B) {
-	p, q := make([]byte, 1000), make([]byte, 1000)
-	for i := 0; i < b.N; i++ {
-		copy(p, q)
-	}
-}
-END
-  export GOCACHE="$scratch/gocache" GOFLAGS=-count=1
-  for json in '' -json; do
-    g="cd gone && go test -bench . -benchtime 1000x $json"
-    test_that "go test $json" vkb-run -q -n 4 old="$g" new="$g"
-    judged go.jsonl Copy "go test $json"
-  done
-else
-  test_skip 'go test' 'go (golang-go of Debian has 450 MB)'
 fi
 test_done
