@@ -307,9 +307,14 @@ next_of() { sed -n 's/^Next: //p' "$1"; }
 # The logs that vkb-load keeps of failed runs do not count.
 litter() { find "$TMPDIR" -mindepth 1 ! -path "$TMPDIR/vkb-logs.*"; }
 no_litter() { [ -z "$(litter)" ]; }
-# test_litter SECONDS WHAT: fails if files are still left after this time, and lists
-# them.
+# test_litter SECONDS WHAT [FOLDER]: fails if files are still left after this time, and
+# lists them. FOLDER is that of a workflow that was killed: what it had started, which
+# holds the lock of the folder and may be between two servers, ends first.
 test_litter() {
+  if [ "${3:-}" ] && ! wait_until "$1" flock -n "$3" true; then
+    test_result 1 "$2: what it had started has ended"
+    return
+  fi
   [ "$1" -eq 0 ] || wait_until "$1" no_litter
   test_empty "$(litter)" "$2"
 }

@@ -242,7 +242,7 @@ for sig in TERM KILL; do
   kill -$sig "$pid"
   wait "$pid"
   test_same "$([ $sig = TERM ] && echo 143 || echo 137)" $? "SIG$sig ends vkb-bench"
-  test_litter 20 'no server is left'
+  test_litter 20 'no server is left' s/.vkb-bench
   test_that "SIG$sig: there are no results yet" test ! -e s/base -a ! -e s/main
   head -n 2 "$part" >two
   test_status 2 "SIG$sig: another command is an error" bench --commits base --results-dir s

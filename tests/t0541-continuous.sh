@@ -129,7 +129,7 @@ in_work() { [ "$(lines k/*/*.part)" -gt 0 ]; }
 test_that 'the measurement has begun' wait_until 60 in_work
 kill -9 $pid
 wait $pid 2>/dev/null
-test_litter 60 'a kill leaves no server'
+test_litter 60 'a kill leaves no server' k
 head -n 1 k/*/*.part >one
 over() { [ "$(vkb-trackcommits determine --repo repo --file k.t --config-file long.json --max-commits 1 | titles)" = c7 ]; }
 test_that 'the lease ends when its owner is killed' wait_until 60 over

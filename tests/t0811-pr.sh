@@ -151,8 +151,7 @@ pid=$!
 test_that 'the measurement has begun' wait_until 60 has_two
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
-ended() { flock -n k/ab true && no_litter; }
-test_that 'a kill leaves no server' wait_until 60 ended
+test_litter 60 'a kill leaves no server' k/ab
 grep '"type":"run"' k/ab/part.jsonl | head -n 2 >two
 (long) >k.out 2>&1
 test_same '1 regression' "$? $(cat k/verdict)" 'the same command resumes and finds the regression'
