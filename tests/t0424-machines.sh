@@ -265,10 +265,13 @@ test_same 'regression c006000 6-6 110' "$(changes counted | cut -d ' ' -f 1-4)" 
 # --- a reference server beside each run
 
 # beside COMMIT: gives the runs on stdin ratios to a reference, from this commit on to one
-# that is twice as slow; the machine varies by a factor of three
+# that is twice as slow; the machine varies by a factor of three, and latencies double for
+# good at c0030, whatever the server
 beside() {
   jq -c --argjson from "$1" '(.subject.commit[1:5] | tonumber) as $i | ($i >= $from) as $new |
     .metrics.rps_ratio = .metrics.rps / (if $new then 5e4 else 1e5 end) |
+    .metrics.p50_latency_ratio = 1 / .metrics.rps_ratio |
+    .metrics.p50_latency_ms = 5e6 / .metrics.rps * (if $i < 30 then 1 else 2 end) |
     .env.reference_sha256 = (if $new then "bb" else "aa" end) |
     .metrics.rps /= 1 + $i * 7 % 5 / 2'
 }
@@ -276,20 +279,22 @@ found() { # prints the metric and the commit of each change
   vkb-detect -f jsonl "$@" | jq -r 'select(.type == "change") | .kind + " " + .metric + " " + .commit'
 }
 fleet 1 40 0 a,4,1e5,25,.92 | beside 99 >ratios
-test_same 'regression rps_ratio c0025000' "$(found ratios)" \
-  'runs beside a reference are judged by the ratio to it, not by throughput'
-test_match '\(1 series of 1 case\)' - 'throughput is not judged beside it' <<END
+test_same 'regression p50_latency_ratio c0025000
+regression rps_ratio c0025000' "$(found ratios | sort)" \
+  'runs beside a reference are judged by the ratios to it, not by throughput and latency'
+test_match '\(2 series of 1 case\)' - 'neither is judged beside it' <<END
 $(vkb-detect ratios)
 END
 vkb-stats ratios >summaries
-test_same 'regression rps_ratio c0025000' "$(found summaries)" 'so are their summaries'
+test_same "$(found ratios)" "$(found summaries)" 'so are their summaries'
 fleet 1 60 0 a,4,1e5,45,.92 | beside 20 >two
-test_same 'regression rps_ratio c0045000' "$(found two)" \
+test_same 'regression p50_latency_ratio c0045000
+regression rps_ratio c0045000' "$(found two | sort)" \
   'another reference begins another series'
 vkb-detect --latest 10 two >latest 2>&1
 test_absent 'not measured at the newest commit' latest 'the series of the former reference is not missing'
-jq -c 'if .subject.commit < "c0020" then del(.env.reference_sha256, .metrics.rps_ratio) else . end' two >joined
+jq -c 'if .subject.commit < "c0020" then del(.env.reference_sha256, .metrics["rps_ratio", "p50_latency_ratio"]) else . end' two >joined
 test_status 1 'a history that is partly without a reference' vkb-detect joined
-test_match '\(2 series of 1 case\)' .out 'is judged by throughput as well'
+test_match '\(4 series of 1 case\)' .out 'is judged by throughput and latency as well'
 
 test_done

@@ -33,6 +33,28 @@ const struct metric metric_table[] = {
 	.help = "server_cpu_us_per_req, over that of the reference server in "
 		"the same block",
 	.instead_of = "server_cpu_us_per_req"},
+    {"avg_latency_ratio", "x", METRIC_LOWER, .02, 4,
+	.label = "mean latency ratio",
+	.help = "avg_latency_ms, over that of the reference server in the "
+		"same block",
+	.instead_of = "avg_latency_ms"},
+    {"p50_latency_ratio", "x", METRIC_LOWER, .02, 4, .label = "p50 ratio",
+	.help = "p50_latency_ms, over that of the reference server in the "
+		"same block",
+	.instead_of = "p50_latency_ms"},
+    {"p95_latency_ratio", "x", METRIC_LOWER, .05, 4, .label = "p95 ratio",
+	.help = "p95_latency_ms, over that of the reference server in the "
+		"same block",
+	.instead_of = "p95_latency_ms"},
+    {"p99_latency_ratio", "x", METRIC_LOWER, .05, 4, .label = "p99 ratio",
+	.help = "p99_latency_ms, over that of the reference server in the "
+		"same block",
+	.instead_of = "p99_latency_ms"},
+    {"p999_latency_ratio", "x", METRIC_LOWER, P999_MARGIN, 4,
+	.label = "p99.9 ratio",
+	.help = "p999_latency_ms, over that of the reference server in the "
+		"same block",
+	.instead_of = "p999_latency_ms"},
     {"capacity_rps", "req/s", METRIC_HIGHER, .03, 2, .label = "capacity",
 	.help = "highest rate at which the limit of the latency holds",
 	.gate = true},
@@ -459,6 +481,14 @@ metric_is_closed(const struct json *config)
 	return !has_rate(config) && !json_get(config, "slo");
 }
 
+bool
+metric_is_gate(const struct metric *m, const struct json *config)
+{
+	if (m->instead_of)
+		m = metric_find(m->instead_of);
+	return m->closed ? metric_is_closed(config) : m->gate;
+}
+
 /* Does the command only read? The command of a named test, such as LRANGE_100,
  * ends at the '_'; a mixed scenario, or a list of commands, may write. */
 static bool
@@ -498,9 +528,10 @@ metric_is_shown(
 	if (!what)
 		shown = m->gate || policy == 1;
 	else if (strcmp(what, "latency") == 0)
-		shown = str_ends(m->name, "_latency_ms");
+		shown = str_ends(metric_base(m->name), "_latency_ms");
 	else if (strcmp(what, "all") != 0) {
-		shown = str_has_part(what, m->name, ',');
+		shown = str_has_part(what, m->name, ',') ||
+		    (m->instead_of && str_has_part(what, m->instead_of, ','));
 		*gate = m->better != METRIC_NEITHER;
 	}
 	if (policy >= 0)

@@ -124,6 +124,10 @@ bool metric_follows_rate(const char *name, size_t n);
  * and without the limit of a search? */
 bool metric_is_closed(const struct json *config);
 
+/* Is it judged by default in runs of this configuration, or, of a ratio, what it
+ * is the ratio of? */
+bool metric_is_gate(const struct metric *, const struct json *config);
+
 /* For the metrics with 'grows': does the faster build end with more keys, as in
  * runs of fixed time that write? */
 bool metric_keys_differ(const struct json *config);
@@ -142,7 +146,8 @@ const char *metric_better_name(enum metric_better);
 
 /*
  * Applies the option --metrics: 'what' is NULL (gates), all, latency, or names
- * separated by commas. 'policy' is 1 gate, 0 info, -1 not set. Returns whether
+ * separated by commas, which also name the ratios of these to a reference
+ * server. 'policy' is 1 gate, 0 info, -1 not set. Returns whether
  * the metric is shown; *gate is whether it is judged. A named metric is judged
  * unless neither direction is better.
  */

@@ -114,15 +114,6 @@ busy_noise(const struct row *row)
 	return luck + (ln >= LEAST_DIFFERENCE ? by * by * ln * ln : 0);
 }
 
-double
-busy_machine_noise(const struct row *row)
-{
-	double size = find_weight(&row->metric) * row->pair->changed;
-
-	return fmax(
-	    busy_noise(row), row->exact || row->common ? 0 : size * size);
-}
-
 size_t
 busy_find(const struct comparison *c, double percent[2])
 {

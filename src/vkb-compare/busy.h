@@ -44,10 +44,6 @@ void busy_share(struct comparison *);
 double busy_noise(const struct row *);
 double busy_own_noise(const struct row *);
 
-/* Returns the same of all that the machine did, of which the reference server
- * says how much: a latency has no ratio to it. */
-double busy_machine_noise(const struct row *);
-
 /*
  * Sets percent[0] and [1] to the CPU time of other programs, of all CPUs, on
  * both sides of the row for which it differs most. Returns the number of cases

@@ -159,19 +159,19 @@ set_prior(
 	p->case_sd = fmin(SESSIONS_CASE_SD, p->session_sd);
 }
 
-/* Sets what other programs and the machine may have done: to all rows what they
- * did to each of them, to a row what is left. */
+/* Sets what other programs may have done: to all rows what they did to each of
+ * them, to a row what is left. */
 static void
 set_busy(const struct group *g, struct model_row *models)
 {
 	double least = INFINITY;
 
 	for (size_t i = 0; i < g->n; i++)
-		least = fmin(least, busy_machine_noise(g->rows[i]));
+		least = fmin(least, busy_noise(g->rows[i]));
 	g->of->prior.others = least;
 	for (size_t i = 0; i < g->n; i++)
-		models[i].apart = busy_machine_noise(g->rows[i]) - least +
-		    busy_own_noise(g->rows[i]);
+		models[i].apart =
+		    busy_noise(g->rows[i]) - least + busy_own_noise(g->rows[i]);
 }
 
 /* Sets what a row is relative to what all cases have in common. */

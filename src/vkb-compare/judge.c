@@ -306,7 +306,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 			continue;
 		c->matched++;
 		busy_measure(p);
-		reference_measure(p);
+		p->reference = reference_compare(p);
 		before = c->nrows;
 		judge_metrics(c, p, r);
 		mark_primary(c, p, before);

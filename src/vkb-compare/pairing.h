@@ -23,8 +23,6 @@ struct pairing {
 	char *together;  /* what its count and time say (together.h), or NULL */
 	enum reference_state reference; /* set by reference.c */
 	double busy[2]; /* percent of other programs; set by busy.c */
-	double changed; /* what the machine did to the reference, as the size
-			 * of ln; 0: not known; set by reference.c */
 };
 
 /* In the order of the baseline's cases; caller frees with pairing_free. */

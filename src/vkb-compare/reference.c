@@ -7,13 +7,11 @@
 #include "sample.h"
 #include "str.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SHOWN 12 /* digits of a hash */
-#define NOTABLE .05
 
 /* Has the case a ratio to a reference? */
 static bool
@@ -45,8 +43,8 @@ share_session(const struct pairing *p)
 	return shared;
 }
 
-static enum reference_state
-find_reference(const struct pairing *p)
+enum reference_state
+reference_compare(const struct pairing *p)
 {
 	char *hash[2];
 	bool same;
@@ -60,23 +58,6 @@ find_reference(const struct pairing *p)
 	free(hash[0]);
 	free(hash[1]);
 	return same ? REFERENCE_SAME : REFERENCE_OTHER;
-}
-
-void
-reference_measure(struct pairing *p)
-{
-	p->reference = find_reference(p);
-	for (const struct metric *m = metric_table;
-	     m->name && p->reference == REFERENCE_SAME; m++) {
-		double own[2];
-
-		for (size_t j = 0; m->instead_of && j < 2; j++)
-			own[j] = sample_median(p->side[j], m->instead_of) /
-			    sample_median(p->side[j], m->name);
-		if (m->instead_of && isfinite(log(own[1] / own[0])))
-			p->changed =
-			    fmax(p->changed, fabs(log(own[1] / own[0])));
-	}
 }
 
 /* Writes "version 8.0.1 (SHA-256 57b96a22bc4b)". */
@@ -113,21 +94,13 @@ void
 reference_describe(struct str *s, const struct comparison *c)
 {
 	const struct pairing *p = find_state(c, REFERENCE_SAME);
-	double most = 0;
 
 	if (!p)
 		return;
 	str_add(s,
-	    "throughput and CPU per request are compared as ratios to the "
-	    "reference server, ");
+	    "throughput, CPU per request and latencies are compared as ratios "
+	    "to the reference server, ");
 	write_reference(s, p->side[0]);
-	for (size_t i = 0; i < c->npairs; i++)
-		most = fmax(most, c->pairs[i].changed);
-	if (most >= NOTABLE)
-		str_printf(s,
-		    "; what it does itself changed by up to %.0f%%, for which "
-		    "latencies allow",
-		    100 * expm1(most));
 	str_addc(s, '.');
 }
 

@@ -18,9 +18,8 @@ enum reference_state {
 	REFERENCE_ANY    /* both: the runs are not compared, but calibrated */
 };
 
-/* Sets the state of a case that both sides have, and how much the reference
- * itself changed between them. */
-void reference_measure(struct pairing *);
+/* Returns the state of a case that both sides have. */
+enum reference_state reference_compare(const struct pairing *);
 
 /*
  * Append the sentence on the reference to which ratios are compared, and the

@@ -107,16 +107,14 @@ rules_apply(const struct rules *r, struct row *row)
 	const struct pairing *p = row->pair;
 	const struct kase *k = p->side[0];
 	struct policy_answer a;
-	bool shown;
+	bool shown, replaced;
 
 	row->metric = metric_guess(row->name);
 	set_exactness(row);
-	if (row->metric.closed)
-		row->metric.gate = metric_is_closed(k->config);
-	if (row->metric.instead_of)
-		row->metric.gate = p->reference >= REFERENCE_SAME;
-	else if (p->reference == REFERENCE_SAME && metric_has_ratio(row->name))
-		row->metric.gate = false;
+	replaced = row->metric.instead_of
+	    ? p->reference < REFERENCE_SAME
+	    : p->reference == REFERENCE_SAME && metric_has_ratio(row->name);
+	row->metric.gate = !replaced && metric_is_gate(&row->metric, k->config);
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
 	policy_find_answer(
@@ -129,7 +127,7 @@ rules_apply(const struct rules *r, struct row *row)
 	apply_options(r, row);
 	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
-	if (row->keys_differ && a.gate != 1)
+	if ((row->keys_differ || replaced) && a.gate != 1)
 		row->gate = false;
 	if (row->loads_differ && a.gate != 1)
 		row->gate = false;

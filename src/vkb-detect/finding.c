@@ -863,7 +863,7 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
     const struct finding_rules *r, bool counted, bool *exact)
 {
 	struct policy_answer a;
-	bool shown;
+	bool shown, replaced;
 
 	*f = (struct finding){.series = s,
 	    .metric = metric_guess(s->metric),
@@ -882,15 +882,13 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	f->margin = isnan(a.margin) ? f->metric.margin : a.margin;
 	f->waiver = a.waiver;
 	*exact = a.exact == 1 || f->metric.exact;
-	if (f->metric.closed)
-		f->metric.gate = metric_is_closed(s->config);
 	/* Runs beside a reference are judged by their ratios to it. */
-	if (metric_has_ratio(s->metric) && s->kase->beside && !s->kase->alone)
-		f->metric.gate = false;
-	if (f->metric.instead_of)
-		f->metric.gate = true;
+	replaced =
+	    metric_has_ratio(s->metric) && s->kase->beside && !s->kase->alone;
+	f->metric.gate = !replaced && metric_is_gate(&f->metric, s->config);
 	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
-	if (f->metric.grows && a.gate != 1 && metric_keys_differ(s->config))
+	if (a.gate != 1 &&
+	    (replaced || (f->metric.grows && metric_keys_differ(s->config))))
 		f->gate = false;
 	f->primary = a.primary && f->gate && !*exact;
 	if (!shown)

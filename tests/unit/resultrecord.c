@@ -316,7 +316,8 @@ beside_reference(void)
 	result_record_set_reference(run, facts, reference);
 	is_section(run, "metrics",
 	    "{\"rps\":30,\"server_cpu_us_per_req\":5,\"p50_latency_ms\":1,"
-	    "\"rps_ratio\":1.5,\"cpu_ratio\":1.25}",
+	    "\"rps_ratio\":1.5,\"cpu_ratio\":1.25,"
+	    "\"p50_latency_ratio\":0.5}",
 	    "a run has its ratios to the run of the reference");
 	is_section(run, "env",
 	    "{\"cpus\":2,\"reference_sha256\":\"ab\","
