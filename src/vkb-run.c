@@ -40,6 +40,7 @@
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP" \
 	"QRSTUVWXYZ0123456789._+-/@"
 #define STOP_MS 5000   /* that a process has after SIGTERM */
+#define LOG_FD 20      /* of valgrind, or above: no number that scripts use */
 #define SHOWN 10       /* lines of what a failed process has printed */
 #define PARSE_MS 60000 /* for vkb-parse; it takes milliseconds */
 
@@ -48,14 +49,14 @@ struct opts {
 	const char *from, *results, *output, *resume;
 	struct opt_list columns, sets;
 	double timeout_s;
-	bool time, no_lock, quiet, verbose;
+	bool time, count, no_lock, quiet, verbose;
 };
 
 #define AT(f) offsetof(struct opts, f)
 
 static const struct opt option_table[] = {
     {'n', "runs", OPT_INT, AT(runs), "N", 1, 1000000,
-	.help = "processes of each command; default 7"},
+	.help = "processes of each command; default 7, with --count 2"},
     {'f', "from", OPT_STR, AT(from), "FORMAT",
 	.help = "format of what they print, as of vkb-parse; default auto"},
     {'c', "columns", OPT_LIST, AT(columns), "MAP",
@@ -66,6 +67,8 @@ static const struct opt option_table[] = {
 	.help = "read the file that each process writes, not its output"},
     {0, "time", OPT_FLAG, AT(time),
 	.help = "measure the time of each process, whatever it prints"},
+    {0, "count", OPT_FLAG, AT(count),
+	.help = "count the instructions of each process, with valgrind"},
     {'o', "output", OPT_STR, AT(output), "FILE",
 	.help = "append the runs to FILE, not to stdout"},
     {0, "resume", OPT_STR, AT(resume), "FILE",
@@ -110,6 +113,7 @@ struct session {
 /* What a process has left behind. */
 struct process {
 	int out, err;    /* files in memory */
+	int log;         /* the same, of valgrind; -1: none */
 	struct stat was; /* the file of --results before it; st_nlink 0: none */
 	double started, time_s;
 };
@@ -236,6 +240,20 @@ open_memory(void)
 	return fd < 0 ? err_fail_sys("cannot make a file in memory") : fd;
 }
 
+/* Opens a log that the process and those that it begins inherit. Returns 0, or
+ * -1 after reporting an error. */
+static int
+open_log(struct process *of)
+{
+	int fd = open_memory();
+
+	if (fd < 0)
+		return -1;
+	of->log = fcntl(fd, F_DUPFD, LOG_FD);
+	close(fd);
+	return of->log < 0 ? err_fail_sys("cannot keep what valgrind says") : 0;
+}
+
 /* Waits for the end of a process. Returns 0, or -1 after reporting that it took
  * too long, or because this program is to stop. */
 static int
@@ -286,9 +304,13 @@ show_end(int fd)
 static int
 run_process(struct session *s, const struct command *c, struct process *of)
 {
-	const char *argv[] = {"sh", "-c", c->text, NULL};
+	char log[32];
+	/* A shell may begin other programs, which inherit the log. */
+	const char *argv[] = {"valgrind", "--tool=callgrind",
+	    "--trace-children=yes", "--vgdb=no",
+	    "--callgrind-out-file=/dev/null", log, "sh", "-c", c->text, NULL};
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), status = 0, rc;
-	struct proc_spec spec = {.argv = argv,
+	struct proc_spec spec = {.argv = s->o->count ? argv : argv + 6,
 	    .in = in,
 	    .out = of->out,
 	    .err = s->o->verbose ? 0 : of->err,
@@ -297,6 +319,7 @@ run_process(struct session *s, const struct command *c, struct process *of)
 	struct proc *p;
 	char how[64];
 
+	snprintf(log, sizeof log, "--log-fd=%d", of->log);
 	of->started = clock_now();
 	p = in < 0 ? NULL : proc_start(&spec);
 	rc = p ? wait_for(s, c, p, &status) : -1;
@@ -318,10 +341,39 @@ run_process(struct session *s, const struct command *c, struct process *of)
 
 /* ---- what it has printed */
 
-/* Writes the time of a process as what it had printed. */
-static int
-write_time(struct process *of)
+/* Returns how many instructions a process and those that it began executed, or
+ * 0 after reporting an error. */
+static double
+read_count(const struct process *of)
 {
+	static const char before[] = "Collected : ";
+	FILE *log = fdopen(dup(of->log), "r");
+	char *line = NULL, *found;
+	size_t size = 0;
+	double sum = 0;
+
+	if (!log) {
+		err_fail_sys("cannot read what valgrind says");
+		return 0;
+	}
+	rewind(log);
+	while (getline(&line, &size, log) >= 0)
+		if ((found = strstr(line, before)))
+			sum += strtod(found + strlen(before), NULL);
+	free(line);
+	fclose(log);
+	if (!(sum > 0)) {
+		err_say("valgrind has not counted the process:");
+		show_end(of->log);
+	}
+	return sum;
+}
+
+/* Writes the time or the count of a process as what it had printed. */
+static int
+write_cost(const struct session *s, struct process *of)
+{
+	double v = s->o->count ? read_count(of) : of->time_s;
 	struct json *run = record_new("run"), *j = json_object();
 	char *text;
 	int rc;
@@ -331,13 +383,16 @@ write_time(struct process *of)
 	json_set(run, "config", j);
 	json_set(run, "run", json_object());
 	json_set(run, "metrics", j = json_object());
-	json_set_num(j, "time_s", of->time_s);
+	json_set_num(j, s->o->count ? "process_instructions" : "time_s", v);
+	if (s->o->count)
+		json_set_bool(run, "counted", true);
 	json_set_str(run, "status", "ok");
 	text = json_print(run);
-	rc = ftruncate(of->out, 0) < 0 || lseek(of->out, 0, SEEK_SET) < 0 ||
+	rc = v == 0 ? -1
+	    : ftruncate(of->out, 0) < 0 || lseek(of->out, 0, SEEK_SET) < 0 ||
 		sink_write(of->out, text, strlen(text)) < 0 ||
 		sink_write(of->out, "\n", 1) < 0
-	    ? err_fail_sys("cannot keep the time of a process")
+	    ? err_fail_sys("cannot keep the cost of a process")
 	    : 0;
 	free(text);
 	json_free(run);
@@ -354,7 +409,7 @@ open_results(const struct session *s, struct process *of)
 	int fd;
 
 	if (!file) {
-		if (s->o->time && write_time(of) < 0)
+		if ((s->o->time || s->o->count) && write_cost(s, of) < 0)
 			return -1;
 		lseek(of->out, 0, SEEK_SET);
 		return dup(of->out);
@@ -581,11 +636,14 @@ write_results(struct session *s, const struct command *c, size_t round,
 static int
 run_once(struct session *s, size_t round, const struct command *c)
 {
-	struct process of = {.out = open_memory(), .err = open_memory()};
+	struct process of = {
+	    .out = open_memory(), .err = open_memory(), .log = -1};
 	struct result *v = NULL;
 	size_t n = 0;
 	int fd = -1, rc = of.out < 0 || of.err < 0 ? -1 : 0;
 
+	if (s->o->count && rc == 0)
+		rc = open_log(&of);
 	s->order++;
 	if (s->o->results && stat(s->o->results, &of.was) < 0)
 		of.was.st_nlink = 0;
@@ -614,6 +672,8 @@ run_once(struct session *s, size_t round, const struct command *c)
 		close(of.out);
 	if (of.err >= 0)
 		close(of.err);
+	if (of.log >= 0)
+		close(of.log);
 	return rc;
 }
 
@@ -703,14 +763,22 @@ run_run(void *opts, struct opt_args *args)
 	struct opts *o = opts;
 	struct session s = {.o = o};
 	char *parse = proc_beside("vkb-parse");
+	char *valgrind = proc_find("valgrind", getenv("PATH"));
 	int rc = -1;
 
-	o->runs = o->runs ? o->runs : 7;
+	o->runs = o->runs ? o->runs : o->count ? 2 : 7;
 	s.parse = parse;
-	if (o->time && (o->results || o->from || o->columns.n))
+	if ((o->time || o->count) && (o->results || o->from || o->columns.n))
 		rc = opt_usage(&program,
-		    "--time reads no results: --results, --from and --columns "
-		    "have no use");
+		    "--time and --count read no results: --results, --from and "
+		    "--columns have no use");
+	else if (o->time && o->count)
+		rc = opt_usage(&program,
+		    "--time and --count: a process that is counted is slow; "
+		    "measure its time in a second session");
+	else if (o->count && !valgrind)
+		rc = err_fail("option '--count': valgrind is not in PATH: "
+			      "'vkb-needs run' installs it");
 	else if (o->resume && o->output)
 		rc = opt_usage(&program, "--resume appends to its FILE itself");
 	else if (read_commands(&s, args) == 0 && open_output(&s) == 0 &&
@@ -723,6 +791,7 @@ run_run(void *opts, struct opt_args *args)
 	free(s.commands);
 	free(s.done);
 	free(parse);
+	free(valgrind);
 	halt_finish(s.halt);
 	return rc;
 }

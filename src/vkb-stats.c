@@ -243,23 +243,31 @@ has_far_outlier(const struct json *outliers)
 	return false;
 }
 
-/* Returns the summary of the throughput, or of the capacity, or NULL. */
+/* Returns the summary of the metric that the record is about, with its name, or
+ * NULL: capacity or throughput; else, of another program, the first that is
+ * judged by default. */
 static const struct json *
-get_rate(const struct json *rec)
+get_main(const struct json *rec)
 {
-	const struct json *capacity = json_path(rec, "metrics.capacity_rps");
+	const struct json *metrics = json_get(rec, "metrics");
+	const struct json *m = json_get(metrics, "capacity_rps");
 
-	return capacity ? capacity : json_path(rec, "metrics.rps");
+	m = m ? m : json_get(metrics, "rps");
+	for (const struct json *j = json_first(metrics); j && !m;
+	     j = json_next(j))
+		if (metric_guess(json_key(j)).gate)
+			m = j;
+	return m;
 }
 
 static char *
 make_notes(const struct json *rec)
 {
-	const struct json *outliers = json_get(get_rate(rec), "outliers");
+	const struct json *outliers = json_get(get_main(rec), "outliers");
 	const struct json *bound = json_get(rec, "bound");
 	double failed = json_get_num(rec, "failed", 0);
 	struct str s = {0};
-	bool groups = json_get(get_rate(rec), "bimodal") != NULL;
+	bool groups = json_get(get_main(rec), "bimodal") != NULL;
 
 	if (failed > 0)
 		str_printf(&s, "%.0f failed", failed);
@@ -292,16 +300,47 @@ make_notes(const struct json *rec)
 }
 
 static void
-add_number_cell(struct table *t, const struct json *m, const char *key)
+add_median_cell(struct table *t, const struct json *m, const char *unit)
 {
-	double v = json_get_num(m, key, NAN);
+	double v = json_get_num(m, "median", NAN);
 	char buf[NUM_BUF];
 
-	table_cell(t, isnan(v) ? "-" : num_human(buf, v));
+	table_cell(t, isnan(v) ? "-" : num_amount(buf, v, unit));
+}
+
+/* Writes the title of the column of values, which throughput and capacity
+ * share.
+ */
+static void
+write_title(struct str *s, const struct lines *l)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct json *m = get_main(l->v[i].rec);
+		const char *own = m ? json_key(m) : "rps";
+
+		own = strcmp(own, "capacity_rps") == 0 ? "rps" : own;
+		name = !name || strcmp(name, own) == 0 ? own : "value";
+	}
+	if (name && strcmp(name, "rps") != 0)
+		metric_write_label(s, name);
+	else
+		str_add(s, "rps");
+}
+
+static bool
+has_latencies(const struct lines *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (json_path(l->v[i].rec, "metrics.p50_latency_ms") ||
+		    json_path(l->v[i].rec, "metrics.p99_latency_ms"))
+			return true;
+	return false;
 }
 
 static void
-add_spread_cells(struct table *t, const struct json *m)
+add_spread_cells(struct table *t, const struct json *m, const char *unit)
 {
 	const struct json *ci = json_get(m, "ci95");
 	double cv = json_get_num(m, "cv_percent", NAN);
@@ -309,8 +348,8 @@ add_spread_cells(struct table *t, const struct json *m)
 
 	if (ci)
 		snprintf(text, sizeof text, "[%s, %s]",
-		    num_human(a, json_num(json_at(ci, 0), NAN)),
-		    num_human(b, json_num(json_at(ci, 1), NAN)));
+		    num_amount(a, json_num(json_at(ci, 0), NAN), unit),
+		    num_amount(b, json_num(json_at(ci, 1), NAN), unit));
 	table_cell(t, text);
 	snprintf(text, sizeof text, isnan(cv) ? "-" : "%.1f%%", cv);
 	table_cell(t, text);
@@ -323,8 +362,9 @@ print_table(const struct lines *l)
 	const struct json **ok = mem_array(l->n + 1, sizeof *ok);
 	size_t nok = 0;
 	struct table *t = table_new();
+	bool latencies = has_latencies(l);
 	struct casename *names;
-	struct str out = {0};
+	struct str out = {0}, title = {0};
 	char *text, n[32];
 	int rc;
 
@@ -340,16 +380,20 @@ print_table(const struct lines *l)
 	table_column(t, "case", TABLE_LEFT);
 	table_column(t, "subject", TABLE_LEFT);
 	table_column(t, "n", TABLE_RIGHT);
-	table_column(t, "rps", TABLE_RIGHT);
+	write_title(&title, l);
+	table_column(t, title.s, TABLE_RIGHT);
 	table_column(t, "95% interval", TABLE_LEFT);
 	table_column(t, "cv", TABLE_RIGHT);
-	table_column(t, "p50 ms", TABLE_RIGHT);
-	table_column(t, "p99 ms", TABLE_RIGHT);
+	if (latencies) {
+		table_column(t, "p50 ms", TABLE_RIGHT);
+		table_column(t, "p99 ms", TABLE_RIGHT);
+	}
 	table_column(t, "notes", TABLE_LEFT);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct json *rec = l->v[i].rec;
 		const struct json *m = json_get(rec, "metrics");
-		const struct json *rate = get_rate(rec);
+		const struct json *main = get_main(rec);
+		const char *unit;
 
 		text = casename_of(names, configs[i]);
 		table_cell(t, text);
@@ -359,12 +403,15 @@ print_table(const struct lines *l)
 		free(text);
 		snprintf(n, sizeof n, "%.0f",
 		    fmin(json_get_num(rec, "n", 0),
-			json_get_num(rate, "n", INFINITY)));
+			json_get_num(main, "n", INFINITY)));
 		table_cell(t, n);
-		add_number_cell(t, rate, "median");
-		add_spread_cells(t, rate);
-		add_number_cell(t, json_get(m, "p50_latency_ms"), "median");
-		add_number_cell(t, json_get(m, "p99_latency_ms"), "median");
+		unit = main ? metric_guess(json_key(main)).unit : "";
+		add_median_cell(t, main, unit);
+		add_spread_cells(t, main, unit);
+		if (latencies) {
+			add_median_cell(t, json_get(m, "p50_latency_ms"), "");
+			add_median_cell(t, json_get(m, "p99_latency_ms"), "");
+		}
 		text = make_notes(rec);
 		table_cell(t, text);
 		free(text);
@@ -379,6 +426,7 @@ print_table(const struct lines *l)
 	rc = output_write(&(struct output){0}, &out);
 	free(text);
 	str_free(&out);
+	str_free(&title);
 	table_free(t);
 	casename_free(names);
 	free(configs);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# vkb-run: interleaved benchmarks of any program, with the real hyperfine, Google Benchmark
-# and pytest-benchmark.
+# vkb-run: interleaved benchmarks of any program, with the real hyperfine, Google Benchmark,
+# pytest-benchmark and valgrind.
 # sanitize: programs that fail, hang and print nonsense.
 . "${0%/*}/lib.sh"
 
@@ -142,6 +142,33 @@ test_match "cannot read 'none.csv'" .err 'the message names it'
 
 test_that '--time' vkb-run -q -n 2 --time a='echo noise' b='sleep .2'
 test_same true "$(jq -s '[.[] | select(.type == "run" and .subject.label == "b") | .metrics.time_s >= .2] | all and length == 2' .out)" 'the time of a process is measured'
+
+test_same 'time' "$(vkb-stats --text .out | sed -n '1s/.* n  *\([a-z]*\) .*/\1/p')" 'the table of vkb-stats shows it'
+test_match '^process +b +2 +[0-9.]+ (m?s) ' - 'with its unit' <<END
+$(vkb-stats --text .out)
+END
+
+# --- the instructions of a process
+
+cat >steps.c <<'END'
+#include <stdlib.h>
+int main(int argc, char **argv) { volatile int s = 0; for (int i = atoi(argv[argc - 1]); i > 0; i--) s += i; }
+END
+cc -O0 -o steps steps.c
+test_that '--count' vkb-run -q --count old='./steps 100000; true' new='./steps 101000; true'
+test_same '4 true' "$(jq -s '[.[] | select(.type == "run" and .counted).metrics.process_instructions] | length, all(. > 500000)' .out | xargs)" \
+  'counts each command twice, with the processes that it begins'
+vkb-stats .out >counts
+test_status 1 'one more turn of a hundred is seen' vkb-compare --baseline old counts
+test_match '^Worse: process \(0\.[0-9]+% more instructions\)\.$' .out 'the report says how many'
+test_that 'a command is equal to itself' sh -c 'vkb-run -q --count a="./steps 9 2>/dev/null" b="./steps 9 2>/dev/null" | vkb-stats | vkb-compare --baseline a'
+test_status 2 'a process that fails while it is counted' vkb-run --count './steps 1; exit 4'
+test_match 'exited with 4' .err 'the message says how'
+test_status 2 '--count and --time' vkb-run --count --time true
+test_match 'in a second session' .err 'the message says why'
+mkdir none && for c in sh vkb-run; do ln -s "$(command -v $c)" none/$c; done
+test_status 2 '--count without valgrind' env PATH="$PWD/none" vkb-run --count true
+test_match "valgrind is not in PATH: 'vkb-needs run' installs it" .err 'the message says what to do'
 
 # --- other programs that measure
 

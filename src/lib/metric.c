@@ -68,6 +68,11 @@ const struct metric metric_table[] = {
 	.help = "time of an iteration", .gate = true},
     {"time_s", "s", METRIC_LOWER, .02, 6, .label = "time",
 	.help = "time of a process, or of a test", .gate = true},
+    {"process_instructions", "instr", METRIC_LOWER, COUNT_MARGIN, 0,
+	.label = "instructions",
+	.help = "instructions of a process and of those it began, counted by "
+		"callgrind",
+	.gate = true, .exact = true},
     {"ops_per_s", "ops/s", METRIC_HIGHER, .02, 3, .label = "throughput",
 	.help = "operations per second", .gate = true},
     {"smaller_is_better", "", METRIC_LOWER, .02, 6, .label = "value",

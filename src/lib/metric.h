@@ -124,8 +124,8 @@ bool metric_follows_rate(const char *name, size_t n);
  * and without the limit of a search? */
 bool metric_is_closed(const struct json *config);
 
-/* Is it judged by default in runs of this configuration, or, of a ratio, what it
- * is the ratio of? */
+/* Is it judged by default in runs of this configuration, or, of a ratio, what
+ * it is the ratio of? */
 bool metric_is_gate(const struct metric *, const struct json *config);
 
 /* For the metrics with 'grows': does the faster build end with more keys, as in

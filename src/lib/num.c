@@ -127,6 +127,45 @@ num_human(char buf[NUM_BUF], double v)
 	return buf;
 }
 
+static const struct unit {
+	const char *name;
+	double seconds;
+} times[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+
+static const struct unit *
+find_time(const char *unit)
+{
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (strcmp(times[i].name, unit) == 0)
+			return &times[i];
+	return NULL;
+}
+
+bool
+num_is_time(const char *unit)
+{
+	return find_time(unit) != NULL;
+}
+
+char *
+num_amount(char buf[NUM_BUF], double v, const char *unit)
+{
+	const struct unit *from = find_time(unit), *to = times;
+
+	if (!from || !(fabs(v) > 0))
+		return num_human(buf, v);
+	v *= from->seconds;
+	while (to < times + 3 && fabs(v) < .9995 * to->seconds)
+		to++;
+	v /= to->seconds;
+	snprintf(buf, NUM_BUF, "%.*f %s",
+	    fabs(v) >= 99.95       ? 0
+		: fabs(v) >= 9.995 ? 1
+				   : 2,
+	    v, to->name);
+	return buf;
+}
+
 char *
 num_seconds(char buf[NUM_BUF], double s)
 {

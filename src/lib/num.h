@@ -6,6 +6,8 @@
 #ifndef NUM_H
 #define NUM_H
 
+#include <stdbool.h>
+
 struct str;
 
 int num_int(const char *s, long long *v);
@@ -19,10 +21,13 @@ int num_percent(const char *s, double *v); /* 2%, 0.5%: .02, .005 */
  * v. */
 void num_append(struct str *, double v);
 
-/* Texts for people. The last two return 'buf'. */
+/* Texts for people. All but the first return 'buf'. */
 #define NUM_BUF 32
-const char *num_plural(double n);               /* "" for 1, else "s" */
-char *num_human(char buf[NUM_BUF], double v);   /* 556K, 1.23M, 0.813 */
+const char *num_plural(double n);             /* "" for 1, else "s" */
+char *num_human(char buf[NUM_BUF], double v); /* 556K, 1.23M, 0.813 */
+/* 1250 ns as "1.25 us"; what has no unit of time as num_human */
+char *num_amount(char buf[NUM_BUF], double v, const char *unit);
+bool num_is_time(const char *unit);             /* s, ms, us, ns */
 char *num_seconds(char buf[NUM_BUF], double s); /* 48s, 3m12s, 1h05m */
 
 #endif

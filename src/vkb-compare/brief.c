@@ -224,7 +224,7 @@ write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 	l->legend |= changetext_cell(s, &t, r->verdict, r->noise, words);
 }
 
-/* Writes "17.7K -> 21.9K". */
+/* Writes "17.7K -> 21.9K", "1.25 us -> 1.31 us". */
 static void
 write_pair(struct str *s, const struct row *r)
 {
@@ -232,7 +232,8 @@ write_pair(struct str *s, const struct row *r)
 	double v[2];
 
 	report_values(r, v);
-	str_printf(s, "%s -> %s", num_human(a, v[0]), num_human(b, v[1]));
+	str_printf(s, "%s -> %s", num_amount(a, v[0], r->metric.unit),
+	    num_amount(b, v[1], r->metric.unit));
 }
 
 static void
@@ -241,7 +242,7 @@ write_values(struct str *s, const struct layout *l, const struct row *r)
 	if (r->common) /* relative to the baseline */
 		return;
 	write_pair(s, r);
-	if (!l->title && *r->metric.unit)
+	if (!l->title && *r->metric.unit && !num_is_time(r->metric.unit))
 		str_printf(s, " %s", r->metric.unit);
 }
 

@@ -592,17 +592,26 @@ report_exact_change(struct str *s, const struct row *r)
 {
 	double by = r->facts.median[1] - r->facts.median[0];
 	const char *way = by > 0 ? "more" : "fewer";
-	size_t n = (size_t)(strstr(r->name, "_per_") - r->name);
+	const char *per = strstr(r->name, "_per_");
+	struct str label = {0};
+	const char *name = r->name;
+	size_t n;
 
+	if (!per) { /* of a process */
+		metric_write_label(&label, r->name);
+		name = label.s;
+	}
+	n = per ? (size_t)(per - name) : label.len;
 	if (isnan(r->facts.ratio)) {
-		write_units(s, fabs(by), way, r->name, n);
+		write_units(s, fabs(by), way, name, n);
 	} else {
 		write_percent(s, r->facts.ratio);
 		str_printf(s, " %s ", way);
-		write_metric(s, r->name, n);
+		write_metric(s, name, n);
 	}
-	if (!str_ends(r->name, "_req"))
-		write_metric(s, r->name + n, strlen(r->name + n));
+	if (per && !str_ends(name, "_req"))
+		write_metric(s, per, strlen(per));
+	str_free(&label);
 }
 
 /* "executes 3.3% more instructions per request (+155 in setCommand)", "takes
@@ -613,7 +622,8 @@ add_work(struct str *s, const struct row *r)
 	double by = r->facts.median[1] - r->facts.median[0];
 	bool work = report_is_work(r);
 
-	str_add(s, work ? "executes " : "takes ");
+	str_add(s,
+	    work || str_ends(r->name, "instructions") ? "executes " : "takes ");
 	report_exact_change(s, r);
 	str_add(s, str_ends(r->name, "_req") ? " per request (" : " (");
 	if (isnan(r->facts.ratio)) {

@@ -103,6 +103,12 @@ numbers(void)
 	tap_str(num_human(b, 1234567), "1.23M", "1234567 for people");
 	tap_str(num_human(b, 0.8125), "0.812", "0.8125 for people");
 	tap_str(num_human(b, 999700), "1.00M", "999700 for people");
+	tap_str(num_amount(b, 1250, "ns"), "1.25 us", "1250 ns");
+	tap_str(num_amount(b, 999.7, "us"), "1.00 ms", "999.7 us");
+	tap_str(num_amount(b, .25, "ns"), "0.25 ns", "less than any unit");
+	tap_str(num_amount(b, 90, "s"), "90.0 s", "more than any unit");
+	tap_str(num_amount(b, 0, "ns"), "0.000", "no time");
+	tap_str(num_amount(b, 1250, "req/s"), "1.25K", "no unit of time");
 	tap_str(num_human(b, 0.0391), "0.0391", "three digits of small ones");
 	tap_str(num_human(b, -0.0004), "-0.000400",
 	    "three digits of numbers below 0.001");
