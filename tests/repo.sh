@@ -83,7 +83,7 @@ read(int fd, void *buf, size_t n)
 	return real(fd, buf, n);
 }
 END
-  printf '#!/bin/sh\nLD_PRELOAD=$(dirname "$0")/valkey-benchmark exec %s "$@"\n' \
+  printf '#!/bin/sh\nLD_PRELOAD=${0%%/*}/valkey-benchmark exec %s "$@"\n' \
     "$server" >repo/src/server.sh
   cat >repo/src/Makefile <<'END'
 valkey-server: server.sh valkey-benchmark
