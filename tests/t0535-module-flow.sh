@@ -76,7 +76,7 @@ in_words remote add origin https://github.com/me/words.git
 cat >cfg.json <<'END'
 [{"keyspacelen": [10], "cluster_mode": false, "tls_mode": false, "test_groups":
   [{"group": 1, "scenarios": [{"id": "count", "type": "read",
-    "command": "WORDS.COUNT one two", "clients": 4, "pipeline": 50, "requests": 20000}]}]}]
+    "command": "WORDS.COUNT one two", "clients": 4, "pipeline": 50, "requests": 1000}]}]}]
 END
 module="--module-build make --server $server"
 short() { id "$1" | cut -c 1-"$2"; }
