@@ -4,7 +4,9 @@
 PROGRAMS := $(basename $(notdir $(wildcard src/vkb-*.c)))
 WORKFLOWS = vkb-ab vkb-bench vkb-bisect vkb-comment vkb-completion vkb-continuous vkb-dashboards vkb-needs vkb-pr vkb-publish vkb-quickstart vkb-why
 
-VERSION = 0.1
+# The one place: records and pages take it from the programs, the package and the
+# tarball from here; a test compares NEWS.md and debian/changelog.
+VERSION = 1.0
 PREFIX = /usr/local
 BINDIR = $(PREFIX)/bin
 MANDIR = $(PREFIX)/share/man
@@ -37,7 +39,7 @@ endif
 
 # Run pkg-config once; it reports a library that is missing.
 PKGMK = $(BUILD)/pkg.mk
-STD = -std=c11 -D_GNU_SOURCE -DVKB_VERSION='"$(VERSION)"'
+STD = -std=c11 -D_GNU_SOURCE
 ALLCFLAGS = $(STD) $(WARN) $(CFLAGS) $(SANFLAGS) -Isrc -Isrc/lib -pthread \
 	$(PKGCFLAGS)
 ALLLIBS = $(PKGLIBS) $(LIBS) -lm -pthread
@@ -78,6 +80,10 @@ $(LIB): $(LIBOBJ)
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
+
+# Only this object has the version: another one does not need a new build of all.
+$(BUILD)/lib/opt.o: ALLCFLAGS += -DVKB_VERSION='"$(VERSION)"'
+$(BUILD)/lib/opt.o: Makefile
 
 $(STILL): $(wildcard src/preload/*.c)
 	@mkdir -p $(@D)

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "meter.h"
 #include "num.h"
+#include "opt.h"
 #include "sink.h"
 #include "str.h"
 
@@ -166,11 +167,13 @@ static CURL *
 open_curl(const char *url)
 {
 	CURL *c = curl_easy_init();
+	char agent[64];
 
 	if (!c)
 		err_die("cannot initialize libcurl");
 	curl_easy_setopt(c, CURLOPT_URL, url);
-	curl_easy_setopt(c, CURLOPT_USERAGENT, "vkb-gendata/" VKB_VERSION);
+	snprintf(agent, sizeof agent, "vkb-gendata/%s", opt_version());
+	curl_easy_setopt(c, CURLOPT_USERAGENT, agent); /* is copied */
 	curl_easy_setopt(c, CURLOPT_FAILONERROR, 1L);
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 1L);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);

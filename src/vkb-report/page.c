@@ -15,6 +15,7 @@
 #include "metric.h"
 #include "model.h"
 #include "num.h"
+#include "opt.h"
 #include "plot.h"
 #include "record.h"
 #include "str.h"
@@ -1778,7 +1779,7 @@ page_write(struct str *s, const struct page *p)
 	str_printf(s,
 	    "</main>\n<footer class=\"quiet\">%zu record%s, by vkb-report %s."
 	    "</footer>\n",
-	    p->m->records, p->m->records == 1 ? "" : "s", VKB_VERSION);
+	    p->m->records, p->m->records == 1 ? "" : "s", opt_version());
 	html_end(s, &html);
 	str_free(&style);
 	str_free(&title);

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "mem.h"
 #include "num.h"
+#include "opt.h"
 #include "serverclock.h"
 #include "str.h"
 #include "target.h"
@@ -157,10 +158,6 @@ board_read(struct board *b, int (*fn)(void *arg, struct json *state), void *arg)
 /* The state of a part of a load, which the parts publish; see peers.h.
  */
 
-#ifndef VKB_VERSION
-#define VKB_VERSION "0"
-#endif
-
 /* Makes the first state of a part. Caller frees with json_free. */
 static struct json *
 peerstate_new(const struct peers_opts *o)
@@ -176,7 +173,7 @@ peerstate_new(const struct peers_opts *o)
 	json_set_num(s, "n", o->parts);
 	snprintf(text, sizeof text, "%016llx", token);
 	json_set_str(s, "token", text);
-	json_set_str(s, "version", VKB_VERSION);
+	json_set_str(s, "version", opt_version());
 	snprintf(text, sizeof text, "%016llx", o->plan);
 	json_set_str(s, "plan", text);
 	json_set_str(s, "host", host);
@@ -210,8 +207,8 @@ peerstate_explain(const struct json *ours, const struct json *its)
 				  "'--client', and make one load at a time",
 		    name);
 	if (!json_equal(json_get(its, "version"), json_get(ours, "version")))
-		return mem_printf("%s is vkb-load %s, and this is " VKB_VERSION,
-		    name, version ? version : "of another version");
+		return mem_printf("%s is vkb-load %s, and this is %s", name,
+		    version ? version : "of another version", opt_version());
 	if (!json_equal(json_get(its, "plan"), json_get(ours, "plan")))
 		return mem_printf("%s has other cases or options: give all "
 				  "parts the same, but for '--client' and "

@@ -8,6 +8,7 @@
 #include "machine.h"
 #include "mem.h"
 #include "num.h"
+#include "opt.h"
 #include "placement.h"
 #include "pinning.h"
 #include "results.h"
@@ -30,10 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#ifndef VKB_VERSION
-#define VKB_VERSION "0"
-#endif
 
 /* Settings that affect results most. The env record of the session has all. */
 static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
@@ -282,9 +279,11 @@ make_brief_env(const struct json *settings)
 {
 	struct json *env = json_object();
 	const struct json *j;
+	char tool[32];
 
 	json_set_str(env, "host", json_get_str(settings, "host"));
-	json_set_str(env, "benchmark_tool_version", "vkb-load " VKB_VERSION);
+	snprintf(tool, sizeof tool, "vkb-load %s", opt_version());
+	json_set_str(env, "benchmark_tool_version", tool);
 	for (size_t i = 0; i < sizeof setting_keys / sizeof *setting_keys;
 	     i++) {
 		j = json_get(settings, setting_keys[i]);
