@@ -30,13 +30,15 @@ row_add(struct rows *r, char *row)
 static char *
 key_row(const char *section, const char *line)
 {
-	char type[64], key[64], kind[64], must[64];
+	char type[64], key[64], kind[64];
+	size_t n;
 
 	if (sscanf(section, ".Ss %60s", type) != 1 ||
-	    sscanf(line, ".It Va %60s Ta %60s Ta %60s Ta", key, kind, must) !=
-		3)
+	    sscanf(line, ".It Va %60s Ta %60s Ta", key, kind) != 2)
 		return mem_printf("%s %s", section, line);
-	return mem_printf("%s: %s %s %s", type, key, kind, must);
+	n = strcspn(kind, "*");
+	return mem_printf("%s: %s %.*s %s", type, key, (int)n, kind,
+	    kind[n] ? "required" : "-");
 }
 
 static char *
