@@ -9,11 +9,26 @@
 #include "str.h"
 #include "table.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BARS = 40, CASES = 100, HISTORY = 4 };
+
+/* Returns whether the characters of the locale are UTF-8. */
+static bool
+has_utf8(void)
+{
+	locale_t l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8 = l && strcmp(nl_langinfo_l(CODESET, l), "UTF-8") == 0;
+
+	if (l)
+		freelocale(l);
+	return utf8;
+}
 
 /* Draws a bar for each value, the lowest and the highest for the ends of the
  * range; reduces more than BARS values to medians. */
@@ -21,6 +36,7 @@ static void
 draw_bars(struct str *s, double *v, size_t n, const struct range *l)
 {
 	size_t bars = n < BARS ? n : BARS;
+	bool utf8 = has_utf8();
 
 	for (size_t i = 0; i < bars; i++) {
 		size_t from = i * n / bars, end = (i + 1) * n / bars;
@@ -31,8 +47,10 @@ draw_bars(struct str *s, double *v, size_t n, const struct range *l)
 		part = l->hi > l->lo ? (mid - l->lo) / (l->hi - l->lo) : .5;
 		if (isnan(part))
 			str_addc(s, ' ');
-		else /* eight block characters, lowest first */
+		else if (utf8) /* eight block characters, lowest first */
 			str_addu(s, 0x2581 + (unsigned)lround(7 * part));
+		else
+			str_addc(s, "_.-~=+*#"[lround(7 * part)]);
 	}
 }
 

@@ -367,6 +367,11 @@ node_poll(struct node *n, struct str *why)
 	}
 	make_address(n, &a);
 	n->client = client_open(&a, CALL_MS);
+	if (!n->client && errno == ENETUNREACH) /* it has bound its port */
+		return str_fail(why,
+		    "cannot connect to %s: %s; is the loopback interface "
+		    "down? 'ip link set lo up' starts it",
+		    a.host, strerror(errno));
 	if (!n->client)
 		return 0;
 	rc = check_ready(n, why);
