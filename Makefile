@@ -61,7 +61,7 @@ STILLFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -fno-builtin \
 
 all: $(PROGBIN) $(STILL)
 
-ifeq ($(filter clean dist uninstall,$(MAKECMDGOALS)),)
+ifeq ($(filter clean dist html uninstall,$(MAKECMDGOALS)),)
 include $(PKGMK)
 endif
 
@@ -188,6 +188,11 @@ lint: all
 completion: all
 	sh bin/vkb-completion $(BIN) $(COMPLETION)
 
+# All pages as HTML, linked, with a search; build/html/index.html opens from a folder.
+html:
+	@sh lib/html/make build/html $(VERSION)
+	@echo build/html/index.html
+
 # The files of a clone; other files in this folder were made by vkb-gendata.
 DATASETS = $(addprefix datasets/,README.md recipe.json search_terms.csv \
 	proximity_phrases.csv mixed_match.csv field_text.csv)
@@ -243,6 +248,6 @@ dist:
 clean:
 	rm -rf build lib/vkb/vkb-still.so $(addprefix bin/,$(PROGRAMS))
 
-.PHONY: all unit bench fuzz check lint completion install uninstall dist clean
+.PHONY: all unit bench fuzz check lint completion html install uninstall dist clean
 .DELETE_ON_ERROR:
 .SECONDARY:

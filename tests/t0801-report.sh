@@ -523,12 +523,14 @@ fi
 
 # --- text
 
-test_that '--text is accepted' vkb-report --text changes
+test_that '--text is accepted' env LC_ALL=C.UTF-8 vkb-report --text changes
 test_same "$(vkb-compare "$a" "$b" | grep '^Worse: ')" "$(head -n 1 .out)" 'the text begins with the verdict'
 test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'the text has the runs as bars'
 test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.7, -5.7\] worse$' \
   .out 'the text has the change next to the runs'
-test_that '--text with a history is accepted' vkb-report --text history found
+vkb-report --text changes >.out
+test_match '^SET   unstable   rps       612K  [-#*+=_.~]{8}$' .out 'without UTF-8 the bars are ASCII'
+test_that '--text with a history is accepted' env LC_ALL=C.UTF-8 vkb-report --text history found
 test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
   .out 'a history in text is a line of bars'
 test_that 'empty input is accepted' vkb-report /dev/null
