@@ -185,21 +185,23 @@ test_other() {
   }
   cat "$1" >&3
   read -r other <&4
-  port=$(printf '%s' "$other" | jq .nodes[0].port)
+  port=${other#*'"port":'}
+  port=${port%%[!0-9]*}
 }
 
 # test_postgres WHAT: the rest of the script needs PostgreSQL. A server is started for
 # it, on a unix socket in the scratch folder, and the PG* variables name it. As root the
-# server runs as the user postgres.
+# server runs as the user postgres. To make its folder takes seconds: the scripts of one
+# tests/check copy that of the first.
 test_postgres() {
-  for pg_bin in "$(dirname "$(command -v initdb || echo /none/initdb)")" \
-    /usr/lib/postgresql/*/bin; do
+  for pg_bin in /usr/lib/postgresql/*/bin "$(dirname "$(command -v initdb || echo /none/initdb)")"; do
     [ ! -x "$pg_bin/initdb" ] || [ ! -x "$pg_bin/postgres" ] || break
   done
   if [ ! -x "$pg_bin/initdb" ]; then
     test_skip "$1" PostgreSQL
     test_done
   fi
+  PATH=$pg_bin:$PATH # the psql of Debian is a wrapper that takes three times as long
   mkdir "$scratch/pg"
   if [ "$(id -u)" -eq 0 ]; then
     chmod 711 "$scratch"
@@ -209,14 +211,25 @@ test_postgres() {
   for pg_name in $(env | sed -n 's/^\(PG[A-Z]*\)=.*/\1/p'); do
     unset "$pg_name"
   done
-  if ! as_postgres initdb -D "$scratch/pg/data" -U postgres -A trust -E UTF8 \
-    --locale=C --no-sync >"$scratch/pg.log" 2>&1 || ! postgres_start; then
+  if ! postgres_init || ! postgres_start; then
     test_result 1 "$1: PostgreSQL starts"
     sed 's/^/# /' "$scratch/pg.log"
     test_done
   fi
   PGHOST=$scratch/pg PGUSER=postgres PGDATABASE=postgres
   export PGHOST PGUSER PGDATABASE
+}
+
+postgres_init() {
+  pg_made=${VKB_TEST_MADE:-/none}/pg
+  if [ -d "$pg_made" ]; then
+    cp -a "$pg_made" "$scratch/pg/data"
+    return
+  fi
+  as_postgres initdb -D "$scratch/pg/data" -U postgres -A trust -E UTF8 --locale=C --no-sync \
+    >"$scratch/pg.log" 2>&1 || return
+  [ -z "${VKB_TEST_MADE:-}" ] ||
+    { cp -a "$scratch/pg/data" "$pg_made.$$" && mv -T "$pg_made.$$" "$pg_made"; } 2>/dev/null || :
 }
 
 as_postgres() {
@@ -252,8 +265,10 @@ postgres_stop() {
 # sql STATEMENT...: runs the statements one after the other; prints rows as a|b.
 sql() {
   for sql_text; do
-    psql -X -q -A -t -v ON_ERROR_STOP=1 -c "$sql_text" || return
+    shift
+    set -- "$@" -c "$sql_text"
   done
+  psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"
 }
 
 # descendants PID NAME: prints the processes of this name that the process, its children,

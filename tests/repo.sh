@@ -40,7 +40,6 @@ main(void)
 END
   echo '#define VERSION "9.0.0"' >repo/src/version.h
   echo 'int main(void) { return 0; }' >repo/src/valkey-cli.c
-  cp repo/src/valkey-cli.c repo/src/valkey-benchmark.c
   cat >repo/src/release.sh <<'END'
 sha=$( (git show-ref --head --hash=8 2>/dev/null || echo 00000000) | head -n1)
 dirty=$(git diff --no-ext-diff -- ../src ../deps 2>/dev/null | wc -l)
@@ -51,6 +50,8 @@ END
 ignored := $(shell sh release.sh)
 valkey-%: valkey-%.o
 	$(CC) -o $@ $^
+valkey-benchmark: valkey-cli
+	cp valkey-cli $@
 %.o: %.c
 	@echo compiled $< $(SERVER_CFLAGS) $(MALLOC) $(BUILD_TLS)
 	$(CC) $(SERVER_CFLAGS) -MMD -c -o $@ $<

@@ -30,7 +30,7 @@ cat >typed.zsh <<'END'
 zmodload zsh/zpty
 zpty z zsh -f -i
 zpty -w z "PS1=; fpath=($PWD/out/zsh \$fpath); autoload -U compinit"
-zpty -w z "compinit -u -D; echo rea''dy"
+zpty -w z "compinit -u -d $PWD/compdump; echo rea''dy"
 zpty -r -m z seen '*ready*'
 zpty -w -n z "$1"$'\t'
 zpty -r -m z seen "*$2*"

@@ -2,7 +2,6 @@
 # vkb-serve SPEC -- COMMAND: the environment of the command, the record, exit statuses,
 # and what is refused.
 # shellcheck disable=SC2016 # expanded by the commands
-# sanitize: commands that are served.
 . "${0%/*}/lib.sh"
 
 test_server vkb-serve

@@ -2,7 +2,6 @@
 # vkb-serve --follow: reads a record per line and answers with a record; the end of a
 # server is reported at once.
 # shellcheck disable=SC2016 # expanded by the commands
-# sanitize: servers that are followed.
 . "${0%/*}/lib.sh"
 
 test_server vkb-serve

@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-serve: clusters, plain and TLS; certificates.
 # shellcheck disable=SC2016 # expanded by the commands
-# sanitize: clusters that are served.
 . "${0%/*}/lib.sh"
 
 test_server vkb-serve

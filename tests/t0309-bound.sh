@@ -1,6 +1,5 @@
 #!/bin/sh
 # What limited a run in which a server shares a CPU with the load and another process.
-# sanitize: what limits a run.
 . "${0%/*}/lib.sh"
 . "$tests/engine.sh"
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Lines as the documentation of valkey-benchmark, valkey-cli and memtier_benchmark has
 # them: behind 'vkb load' each runs, or is answered by what to type.
-# sanitize: options of other programs.
 . "${0%/*}/lib.sh"
 
 test_server 'lines that were copied'

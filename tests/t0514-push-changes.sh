@@ -1,7 +1,6 @@
 #!/bin/sh
 # vkb-pgpush stores the change records of vkb-detect: each key once, with the last
 # values.
-# sanitize: changes in a database.
 . "${0%/*}/lib.sh"
 test_postgres 'change records'
 

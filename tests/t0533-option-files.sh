@@ -1,7 +1,6 @@
 #!/bin/sh
 # Workflows and files: names that look like options, files that can be read only once,
 # and folders of workflows that were killed.
-# sanitize: files and pipes given as options.
 . "${0%/*}/lib.sh"
 
 cat >workflow <<'END'

@@ -1,6 +1,5 @@
 #!/bin/sh
 # vkb-env --apply and --restore: all settings or none, and all are restored at any end.
-# sanitize: settings that are applied.
 . "${0%/*}/lib.sh"
 . "$tests/machine.sh"
 

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Clients in parallel, on a cluster and on one server: one record, one exact
 # histogram, CPUs for each client.
-# sanitize: parallel cases.
 . "${0%/*}/lib.sh"
 
 test_server 'clients in parallel'

@@ -1,6 +1,5 @@
 #!/bin/sh
 # vkb-gendata: existing files, changed files and errors.
-# sanitize: states of datasets.
 . "${0%/*}/lib.sh"
 
 spec() { # spec ROWS

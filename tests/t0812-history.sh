@@ -338,7 +338,6 @@ test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughpu
 
 # --- the order of the input and of the page
 
-# A site starts two programs for each page: with the sanitizers this test is left out.
 ordered() {
   perl -e 'srand 3; for my $i (1 .. 20) {
     for my $c (["SET", 1e5, 8, .9], ["GET", 9e4, 8, .8], ["APPEND", 5e4, 14, .85], ["INCR", 7e4, 99, 1]) {
@@ -359,7 +358,7 @@ ordered() {
   test_same 'APPEND GET SET INCR' "$(grep -o '[A-Z]\{3,\} throughput [0-9.]*K req' said | cut -d ' ' -f 1 | xargs)" \
     'cases with a regression come first, in the order of their names'
 }
-[ "${VKB_TEST_FAST:-}" ] || ordered
+ordered
 
 # --- counted functions
 

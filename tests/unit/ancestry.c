@@ -164,7 +164,7 @@ one_round(struct rng *rng)
 			    at == place_by_time(all, line, n, all[i].time);
 	}
 	for (int day = 0; good && day < 11; day++) {
-		char time[24];
+		char time[32];
 
 		snprintf(time, sizeof time, "2026-01-%02dT08:00:00Z", day);
 		good =

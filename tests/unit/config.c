@@ -102,7 +102,7 @@ bounds(void)
 static void
 shown(void)
 {
-	char text[80] = "\"", want[80], *s;
+	char text[80] = "\"", want[82], *s;
 	struct str wide = {0};
 	struct json *v;
 
