@@ -21,7 +21,7 @@ while [ $i -lt 16 ]; do
   in_repo tag c$i
 done
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "requests": [100], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [200], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
@@ -132,7 +132,7 @@ test_match 'cannot narrow it down further: 1 skipped as it cannot be built$' \
 # good one and the bad one about 6 times as long as that, so that each answer is far from
 # the margin. All have a loop beside which the request itself, whose CPU time is several
 # times as long on a busy machine, takes little: 25 requests are enough.
-sed -i 's/"requests": \[100\]/"requests": [25]/' cfg.json
+sed -i 's/"requests": \[200\]/"requests": [25]/' cfg.json
 in_repo checkout -q -b steps c1
 burn 400000 'good'
 in_repo tag good
