@@ -14,7 +14,6 @@
 #include "str.h"
 #include "vkb-pgpush/coltype.h"
 #include "vkb-pgpush/feed.h"
-#include "vkb-pgpush/frames.h"
 #include "vkb-pgpush/intake.h"
 #include "vkb-pgpush/others.h"
 #include "vkb-pgpush/plan.h"
@@ -199,7 +198,6 @@ push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 
 	in.releases = o->table && strcmp(o->table, "tag") == 0;
 	in.others = &others;
-	in.frames = frames_new(spool, in.test_type, in.releases);
 	for (size_t i = 0; i < args->n; i++)
 		rc |= intake_read(&in, args->v[i]);
 	if (!args->n)
@@ -214,7 +212,6 @@ push_files(const struct opts *o, struct schema *s, const struct opt_args *args)
 	}
 	feed_free(&p.feed);
 	others_free(&others);
-	frames_free(in.frames);
 	spool_free(spool);
 	return done < 0 || p.feed.refused ? -1 : rc;
 }

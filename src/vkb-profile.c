@@ -3,17 +3,6 @@
  * for a flame graph and reads counters. Writes files into a folder, and a
  * 'profile' record.
  */
-#include "vkb-profile/access.h"
-#include "vkb-profile/calls.h"
-#include "vkb-profile/counters.h"
-#include "vkb-profile/frames.h"
-#include "vkb-profile/held.h"
-#include "vkb-profile/perf.h"
-#include "vkb-profile/sampler.h"
-#include "vkb-profile/target.h"
-#include "vkb-profile/unpack.h"
-#include "vkb-profile/watch.h"
-
 #include "client.h"
 #include "clock.h"
 #include "err.h"
@@ -28,13 +17,251 @@
 #include "record.h"
 #include "str.h"
 #include "tarball.h"
+#include "vkb-profile/access.h"
+#include "vkb-profile/calls.h"
+#include "vkb-profile/counters.h"
+#include "vkb-profile/frames.h"
+#include "vkb-profile/perf.h"
+#include "vkb-profile/sampler.h"
+#include "vkb-profile/target.h"
+#include "vkb-profile/unpack.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+/*
+ * A child process that executes its command only when it is released, so that
+ * a profile covers the command from its first instruction.
+ */
+
+struct held {
+	struct proc *proc;
+	int gate; /* a byte releases the command; -1: closed */
+};
+
+/* NULL: error reported. */
+static struct held *
+held_start(char *const *argv)
+{
+	struct held *h = mem_new(sizeof *h);
+	struct proc_spec spec = {
+	    .argv = (const char *const *)argv, .death_signal = SIGTERM};
+
+	if (pipe2(spec.gate, O_CLOEXEC) < 0) {
+		err_fail_sys("cannot start '%s'", argv[0]);
+		free(h);
+		return NULL;
+	}
+	h->proc = proc_start(&spec);
+	h->gate = spec.gate[1];
+	close(spec.gate[0]);
+	if (h->proc)
+		return h;
+	close(h->gate);
+	free(h);
+	return NULL;
+}
+
+static void
+close_gate(struct held *h)
+{
+	if (h->gate >= 0)
+		close(h->gate);
+	h->gate = -1;
+}
+
+/* Sends SIGTERM if it runs; NULL is allowed. */
+static void
+held_free(struct held *h)
+{
+	if (!h)
+		return;
+	close_gate(h);
+	proc_signal(h->proc, SIGTERM);
+	proc_wait(h->proc, -1, NULL);
+	proc_free(h->proc);
+	free(h);
+}
+
+static void
+held_release(struct held *h)
+{
+	if (h->gate >= 0 && write(h->gate, "", 1) != 1)
+		err_say("cannot start the command: %s", strerror(errno));
+	close_gate(h);
+}
+
+/*
+ * Waits for the end of the command. Returns its status; 128 + its signal; 126
+ * or 127, reported, if it could not be run; 125 if it was never released.
+ */
+static int
+held_wait(struct held *h)
+{
+	int status;
+
+	close_gate(h);
+	proc_wait(h->proc, -1, &status);
+	return proc_exit_status(status);
+}
+
+/* Starts and stops sampler, counters and calls together. */
+struct watch {
+	pid_t pid;
+	struct held *held; /* the command; NULL: the process runs already */
+	struct halt *halt;
+	double delay, duration; /* s; duration 0: until the process ends */
+	struct perf *sampler, *counters; /* each can be NULL */
+	struct calls *calls;             /* or NULL */
+	struct client *server;           /* whose requests to count, or NULL */
+	double requests;                 /* counted; NAN: unknown */
+	bool announce;                   /* report when all have started */
+};
+
+enum { ANSWER_MS = 2000 };
+
+/* Returns the commands that the server has handled, without this one; NAN if
+ * unknown. */
+static double
+count_requests(struct client *c)
+{
+	struct reply *r = CLIENT_CALL(c, ANSWER_MS, "INFO", "stats");
+	double v = r ? reply_info_number(r, "total_commands_processed") : NAN;
+
+	reply_free(r);
+	return v;
+}
+
+/* Connects to the local server whose requests are counted. Returns NULL, and
+ * reports nothing, if none answers on the port without a password and TLS. Free
+ * with client_close. */
+static struct client *
+watch_open_server(int port)
+{
+	struct client_address a = {.host = "127.0.0.1", .port = port};
+	struct client *c = client_open(&a, ANSWER_MS);
+
+	if (!c || !isnan(count_requests(c)))
+		return c;
+	client_close(c);
+	return NULL;
+}
+
+/*
+ * Waits until the deadline (ns, or 0), the end of the process, or a signal.
+ * Returns whether the deadline has come.
+ */
+static bool
+wait_until(struct watch *w, int process, int64_t deadline)
+{
+	struct pollfd fd[4] = {{.fd = process, .events = POLLIN},
+	    {.fd = halt_fd(w->halt), .events = POLLIN},
+	    {.fd = w->sampler ? perf_fd(w->sampler) : -1, .events = POLLIN},
+	    {.fd = w->counters ? perf_fd(w->counters) : -1, .events = POLLIN}};
+	int left = -1;
+
+	for (;;) {
+		if (deadline) {
+			left = clock_left_ms(deadline);
+			if (!left)
+				return true;
+		}
+		if (poll(fd, 4, left) <= 0)
+			continue;
+		if (halt_reason(w->halt, NULL) || fd[0].revents)
+			return false;
+		/* perf ends when the last thread has ended. */
+		if (fd[2].revents || fd[3].revents)
+			return false;
+	}
+}
+
+static int64_t
+make_deadline(double seconds)
+{
+	return seconds > 0 ? clock_ns() + (int64_t)(seconds * 1e9) : 0;
+}
+
+/* Returns 0; 1 if a perf has ended, which perf_end will explain; -1 after
+ * reporting an error. */
+static int
+control_all(struct watch *w, bool on)
+{
+	int rc = w->sampler ? perf_control(w->sampler, on) : 0;
+
+	if (rc == 0 && w->counters)
+		rc = perf_control(w->counters, on);
+	if (rc == 0 && w->calls)
+		rc = calls_control(w->calls, on);
+	return rc;
+}
+
+static double
+watch_process(struct watch *w, int process)
+{
+	double s, handled = NAN;
+	int64_t from;
+
+	if (w->delay > 0) {
+		if (w->held)
+			held_release(w->held);
+		if (!wait_until(w, process, make_deadline(w->delay)))
+			return err_fail("nothing was profiled: %s before the "
+					"delay was over",
+			    halt_reason(w->halt, NULL) ? "stopped"
+						       : "the process ended");
+	}
+	if (control_all(w, true) != 0)
+		return -1;
+	if (w->server)
+		handled = count_requests(w->server);
+	if (w->announce)
+		err_say("watching process %ld", (long)w->pid);
+	from = clock_ns();
+	if (w->held)
+		held_release(w->held);
+	wait_until(w, process, make_deadline(w->duration));
+	s = (double)(clock_ns() - from) / 1e9;
+	/* The second INFO counts the first one too. */
+	w->requests = w->server ? count_requests(w->server) - handled - 1 : NAN;
+	if (control_all(w, false) < 0)
+		return -1;
+	return s;
+}
+
+/*
+ * Returns the time watched in seconds, or -1 after reporting an error. The end
+ * of the process and Ctrl-C end it early.
+ */
+static double
+watch_run(struct watch *w)
+{
+	int fd = w->held ? proc_fd(w->held->proc)
+			 : (int)syscall(SYS_pidfd_open, w->pid, 0);
+	double s;
+
+	if (fd < 0)
+		return err_fail_sys("cannot profile process %ld", (long)w->pid);
+	s = watch_process(w, fd);
+	if (!w->held)
+		close(fd);
+	/* End both in any case, so that they write their data. */
+	if (w->sampler && perf_end(w->sampler) < 0)
+		s = -1;
+	if (w->counters && perf_end(w->counters) < 0)
+		s = -1;
+	return s < 0 ? err_fail("cannot profile process %ld", (long)w->pid) : s;
+}
 
 struct opts {
 	const char *dir, *name, *mode, *graph, *stat, *title, *archive, *open;
@@ -131,7 +358,7 @@ find_target(struct work *w, char **command)
 
 	if (command) {
 		t->held = held_start(command);
-		t->pid = t->held ? held_pid(t->held) : -1;
+		t->pid = t->held ? proc_pid(t->held->proc) : -1;
 	} else if (o->pid)
 		t->pid = (pid_t)o->pid;
 	else if (o->port)
@@ -485,7 +712,7 @@ close_profile(struct work *w, int rc)
 
 	if (w->watch.held) {
 		if (reason > 0)
-			held_signal(w->watch.held, reason);
+			proc_signal(w->watch.held->proc, reason);
 		status = held_wait(w->watch.held);
 		if (rc < 0 && status != 126 && status != 127)
 			status = w->failure_status;

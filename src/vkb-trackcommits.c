@@ -3,25 +3,521 @@
  * which configuration and by whom. Reads a git repository and a configuration;
  * writes 'commit' records, or the rows.
  */
+#include "clock.h"
 #include "err.h"
 #include "gitrepo.h"
+#include "halt.h"
+#include "json.h"
 #include "mem.h"
 #include "opt.h"
 #include "pg.h"
+#include "proc.h"
+#include "record.h"
 #include "sink.h"
 #include "str.h"
+#include "table.h"
 #include "vkb-trackcommits/footprint.h"
 #include "vkb-trackcommits/lineage.h"
-#include "vkb-trackcommits/hold.h"
-#include "vkb-trackcommits/operation.h"
 #include "vkb-trackcommits/store.h"
 #include "vkb-trackcommits/work.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* The operations of the program, by name. */
+struct track_options {
+	const char *repo, *branch, *since, *order;
+	const char *config, *mode;
+	const char *database, *table, *file;
+	const char *arch, *owner, *status, *reason, *format;
+	double lease;
+	long long most, attempts;
+	bool first_parent, no_subset, skip_config_set, skip_profiling;
+	bool again, resume, list_configs;
+	char **argv, **words; /* opt_parse reorders argv; 'words' is a copy */
+};
+
+/* The state of one run; each part is set only if the operation needs it. */
+struct session {
+	const struct track_options *o;
+	struct gitrepo *repo;
+	struct footprint config;
+	struct lineage history;
+	struct commits named;
+	struct work work;
+	struct sink out;
+};
+
+/* Traits. */
+enum {
+	OPERATION_NEEDS_CONFIG = 1,
+	OPERATION_NEEDS_REPO = 2,
+	OPERATION_NEEDS_COMMITS = 4,
+	OPERATION_ALONE = 8, /* excludes others that are alone */
+	OPERATION_MAY_COMMITS = 16,
+	OPERATION_HISTORY = 32, /* reads the history unless commits are named */
+	OPERATION_ANY_ARCH =
+	    64, /* no --architecture: any, not this machine's */
+	OPERATION_NO_STORE = 128
+};
+
+struct operation {
+	const char *name;
+	int (*run)(struct session *); /* exit status, or -1: error reported */
+	int traits;
+};
+
+static bool
+is_format(const struct session *s, const char *name)
+{
+	return s->o->format && strcmp(s->o->format, name) == 0;
+}
+
+static void
+print_id(struct session *s, const char *sha, size_t i)
+{
+	str_printf(&s->out.s, "%s%s", i ? " " : "", sha);
+}
+
+/* --- what they print */
+
+/* Takes the record. */
+static void
+append_record(struct str *out, struct json *rec)
+{
+	json_append_line(out, rec);
+	json_free(rec);
+}
+
+/* Adds "2026-03-02 08:00:00", or "-" if v is 0. */
+static void
+add_time_cell(struct table *t, double v)
+{
+	char iso[CLOCK_ISO];
+
+	if (!(v > 0)) {
+		table_cell(t, "-");
+		return;
+	}
+	clock_iso_of(iso, v);
+	iso[strlen("2026-03-02T08:00:00")] = '\0';
+	iso[strlen("2026-03-02")] = ' ';
+	table_cell(t, iso);
+}
+
+static void
+add_short_cell(struct table *t, const char *s, size_t most)
+{
+	table_take(t, s ? mem_strn(s, strnlen(s, most)) : mem_str("-"));
+}
+
+static void
+add_row_cells(struct table *t, const struct row *r, double now)
+{
+	add_short_cell(t, r->sha, 12);
+	add_time_cell(t, r->time);
+	table_cell(t, rules_names[r->status]);
+	table_cell(t, r->owner ? r->owner : "-");
+	if (r->status == RULES_IN_PROGRESS && rules_lease_end(r) <= now)
+		table_cell(t, "ended");
+	else
+		add_time_cell(
+		    t, r->status == RULES_IN_PROGRESS ? rules_lease_end(r) : 0);
+	table_take(t, mem_printf("%lld", r->attempts));
+	table_cell(t, r->architecture ? r->architecture : "-");
+	add_short_cell(t, r->config_hash, 8);
+	table_cell(t, r->reason ? r->reason : "");
+}
+
+/* Prints rows as a table ('text'), all ids on one line, as the Python tool
+ * does, or a record each. */
+static void
+print_rows(struct session *s, const struct rowlist *rows)
+{
+	struct table *t;
+
+	if (is_format(s, "shas")) {
+		for (size_t i = 0; i < rows->n; i++)
+			print_id(s, rows->v[i].sha, i);
+		str_addc(&s->out.s, '\n');
+		return;
+	}
+	if (is_format(s, "jsonl")) {
+		for (size_t i = 0; i < rows->n; i++) {
+			struct json *rec = record_new("track");
+
+			store_fill_record(rec, &rows->v[i]);
+			append_record(&s->out.s, rec);
+		}
+		return;
+	}
+	t = table_new();
+	table_titles(t,
+	    "commit|time|status|owner|lease until|taken|architecture|config|"
+	    "reason");
+	for (size_t i = 0; i < rows->n; i++)
+		add_row_cells(t, &rows->v[i], s->work.rules.now);
+	table_print(t, &s->out.s, false);
+	table_free(t);
+}
+
+static struct json *
+make_config_record(const struct config *c)
+{
+	struct json *rec = record_new("track_config");
+
+	json_set_str(rec, "config_hash", c->hash);
+	if (c->text)
+		json_set(rec, "config",
+		    json_parse(c->text, strlen(c->text), NULL, NULL));
+	for (size_t i = RULES_IN_PROGRESS; i <= RULES_FAILED; i++)
+		json_set_num(rec, rules_names[i], (double)c->counts[i]);
+	return rec;
+}
+
+static void
+print_config_table(struct str *out, const struct configs *c)
+{
+	struct table *t = table_new();
+
+	table_titles(t, "config|in_progress|complete|failed|content");
+	for (size_t i = 0; i < c->n; i++) {
+		add_short_cell(t, c->v[i].hash, 8);
+		for (size_t k = RULES_IN_PROGRESS; k <= RULES_FAILED; k++)
+			table_take(t, mem_printf("%lld", c->v[i].counts[k]));
+		add_short_cell(t, c->v[i].text, 60);
+	}
+	table_print(t, out, false);
+	table_free(t);
+}
+
+static void
+print_commits(struct session *s, const struct commits *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (is_format(s, "shas"))
+			print_id(s, c->v[i].sha, i);
+		else
+			append_record(&s->out.s, json_dup(c->v[i].rec));
+	if (is_format(s, "shas"))
+		str_addc(&s->out.s, '\n');
+}
+
+/* --- the operations, which run within a transaction */
+
+static int
+do_nothing(struct session *s)
+{
+	(void)s;
+	return 0;
+}
+
+static int
+find_next(struct session *s, bool claim)
+{
+	struct commits found = {0};
+	int rc = work_find_next(
+	    &s->work, &s->history, (size_t)s->o->most, claim, &found);
+
+	if (rc == 0)
+		print_commits(s, &found);
+	work_commits_free(&found);
+	return rc;
+}
+
+static int
+determine_commits(struct session *s)
+{
+	return find_next(s, false);
+}
+
+static int
+list_history(struct session *s)
+{
+	const struct lineage *h = &s->history;
+	struct commits all = {0};
+	struct json *rec;
+	double time;
+	int rc;
+
+	for (size_t i = 0; i < h->n; i++) {
+		rec = lineage_make_record(h->repo, h->ids[i], h->branch, &time);
+		if (!rec)
+			break;
+		work_commits_add(&all, h->ids[i], time, rec);
+	}
+	rc = all.n == h->n ? 0 : -1;
+	if (rc == 0)
+		print_commits(s, &all);
+	work_commits_free(&all);
+	return rc;
+}
+
+/* Operations that have options of their own. */
+static int
+operation_claim(struct session *s)
+{
+	struct commits taken = {0};
+	int rc;
+
+	if (!s->named.n)
+		return find_next(s, true);
+	rc = work_change(&s->work, &s->named, RULES_IN_PROGRESS, NULL, &taken);
+	if (rc >= 0 && taken.n)
+		print_commits(s, &taken);
+	work_commits_free(&taken);
+	return rc;
+}
+
+static int
+operation_mark(struct session *s)
+{
+	return work_change(&s->work, &s->named, rules_find_status(s->o->status),
+	    s->o->reason, NULL);
+}
+
+static int
+operation_prolong(struct session *s)
+{
+	return work_prolong(&s->work, &s->named);
+}
+
+static int
+give_back_claims(struct session *s)
+{
+	size_t n;
+	int rc = work_drop_claims(&s->work, &n);
+
+	if (rc == 0)
+		err_say(
+		    "%zu claim%s given back", n, n == 1 ? " was" : "s were");
+	return rc;
+}
+
+static int
+operation_list_configs(struct session *s)
+{
+	struct configs configs = {0};
+	int rc = s->work.store->ops->configs(s->work.store, &configs);
+
+	for (size_t i = 0; i < configs.n && is_format(s, "jsonl"); i++)
+		append_record(&s->out.s, make_config_record(&configs.v[i]));
+	if (rc == 0 && !is_format(s, "jsonl"))
+		print_config_table(&s->out.s, &configs);
+	store_configs_free(&configs);
+	return rc;
+}
+
+static int
+operation_query(struct session *s)
+{
+	struct wanted wanted = {.config = s->work.config,
+	    .architecture = s->o->arch,
+	    .owner = s->o->owner,
+	    .status = rules_find_status(s->o->status)};
+	struct store *store = s->work.store;
+	struct rowlist rows = {0};
+	int rc = 0;
+
+	if (s->o->list_configs)
+		return operation_list_configs(s);
+	for (size_t i = 0; rc == 0 && i < s->named.n; i++) {
+		wanted.sha = s->named.v[i].sha;
+		rc = store->ops->read(store, &wanted, &rows);
+	}
+	if (!s->named.n)
+		rc = store->ops->read(store, &wanted, &rows);
+	if (rc == 0)
+		print_rows(s, &rows);
+	store_rows_free(&rows);
+	return rc;
+}
+
+static const struct operation operations[] = {
+    {"init", do_nothing, OPERATION_ALONE},
+    {"history", list_history,
+	OPERATION_NEEDS_REPO | OPERATION_HISTORY | OPERATION_NO_STORE},
+    {"determine", determine_commits, OPERATION_NEEDS_REPO | OPERATION_HISTORY},
+    {"claim", operation_claim,
+	OPERATION_NEEDS_CONFIG | OPERATION_NEEDS_REPO | OPERATION_MAY_COMMITS |
+	    OPERATION_HISTORY | OPERATION_ALONE},
+    {"mark", operation_mark,
+	OPERATION_NEEDS_CONFIG | OPERATION_NEEDS_COMMITS | OPERATION_ALONE},
+    {"heartbeat", operation_prolong,
+	OPERATION_MAY_COMMITS | OPERATION_ANY_ARCH},
+    {"cleanup", give_back_claims, OPERATION_ANY_ARCH},
+    {"query", operation_query, OPERATION_MAY_COMMITS | OPERATION_ANY_ARCH},
+    {NULL, NULL, 0},
+};
+
+/* Or NULL. */
+static const struct operation *
+operation_find(const char *name)
+{
+	for (const struct operation *v = operations; v->name; v++)
+		if (strcmp(v->name, name) == 0)
+			return v;
+	return NULL;
+}
+
+/* Runs a command while its claim is held. */
+
+#define GRACE_MS 10000
+
+struct hold {
+	const char *const *heartbeat; /* its arguments */
+	struct proc *beat, *command;
+	struct halt *halt;
+	int64_t lease; /* ns */
+	int64_t next;  /* time of the next heartbeat, ns */
+	int64_t end;   /* end of the claim, ns */
+	int64_t begun; /* start of the running heartbeat, ns */
+};
+
+static int
+start_beat(struct hold *h)
+{
+	const struct proc_spec spec = {
+	    .argv = h->heartbeat, .death_signal = SIGKILL};
+
+	h->begun = clock_ns();
+	h->next = h->begun + h->lease / 3;
+	h->beat = proc_start(&spec);
+	return h->beat ? 0 : -1;
+}
+
+/* Handles the end of a heartbeat. Returns 0, or -1 if the claim is lost, which
+ * the heartbeat has reported. */
+static int
+end_beat(struct hold *h, int status)
+{
+	proc_free(h->beat);
+	h->beat = NULL;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
+		return -1;
+	if (status == 0)
+		h->end = h->begun + h->lease;
+	else /* retry soon */
+		h->next = clock_ns() + h->lease / 12;
+	return 0;
+}
+
+static void
+wait_for_event(struct hold *h)
+{
+	int64_t until = h->beat || h->end < h->next ? h->end : h->next;
+	struct pollfd fd[] = {{.fd = halt_fd(h->halt), .events = POLLIN},
+	    {.fd = h->beat ? proc_fd(h->beat) : -1, .events = POLLIN},
+	    {.fd = h->command ? proc_fd(h->command) : -1, .events = POLLIN}};
+
+	poll(fd, 3, clock_left_ms(until) + 1);
+}
+
+/* Starts heartbeats. Returns 0, or -1 if the command must stop: by a signal, or
+ * after reporting an error. */
+static int
+check_claim(struct hold *h)
+{
+	int status;
+
+	if (halt_reason(h->halt, NULL))
+		return -1;
+	if (h->beat && proc_wait(h->beat, 0, &status) &&
+	    end_beat(h, status) < 0)
+		return -1;
+	if (clock_ns() >= h->end)
+		return err_fail("the claim could not be prolonged in time");
+	if (!h->beat && clock_ns() >= h->next)
+		return start_beat(h);
+	return 0;
+}
+
+/* Runs the first heartbeat, which fails if there is no claim. */
+static int
+first_beat(struct hold *h)
+{
+	int status;
+
+	if (start_beat(h) < 0)
+		return -1;
+	while (!proc_wait(h->beat, 0, &status)) {
+		h->end = clock_ns() + h->lease;
+		wait_for_event(h);
+		if (halt_reason(h->halt, NULL))
+			return -1;
+	}
+	return end_beat(h, status) < 0 || status != 0 ? -1 : 0;
+}
+
+static int
+wait_for_command(struct hold *h)
+{
+	int status, reason;
+
+	while (!proc_wait(h->command, 0, &status)) {
+		if (check_claim(h) == 0) {
+			wait_for_event(h);
+			continue;
+		}
+		reason = halt_reason(h->halt, NULL);
+		if (reason > 0) {
+			proc_signal(h->command, reason);
+			proc_wait(h->command, GRACE_MS, NULL);
+		}
+		proc_stop(h->command, GRACE_MS);
+		return 125;
+	}
+	return proc_exit_status(status);
+}
+
+static int
+run_under_claim(struct hold *h, const char *const *command)
+{
+	struct proc_spec spec = {
+	    .argv = command, .group = true, .death_signal = SIGKILL};
+	int rc = 125;
+
+	if (first_beat(h) < 0)
+		return rc;
+	h->command = proc_start(&spec);
+	if (!h->command)
+		rc = errno == ENOENT ? 127 : 126;
+	else
+		rc = wait_for_command(h);
+	proc_free(h->command);
+	return rc;
+}
+
+/*
+ * Runs 'beat', the arguments of a program that prolongs the claim, at once and
+ * three times per lease (seconds). After the first success runs 'command' in
+ * its own process group. Stops the group if the claim is lost or not prolonged
+ * in time, or if this program ends. Returns the exit status: the command's; 128
+ * + its signal; 125 if it was stopped or not started; 126 or 127 if it cannot
+ * be run.
+ */
+static int
+hold_run_command(
+    const char *const *beat, const char *const *command, double lease)
+{
+	struct hold h = {.heartbeat = beat, .lease = (int64_t)(lease * 1e9)};
+	int rc = 125;
+
+	h.halt = halt_open(false);
+	if (!h.halt)
+		return rc;
+	rc = run_under_claim(&h, command);
+	proc_free(h.beat);
+	halt_finish(h.halt);
+	return rc;
+}
 
 #define TRIES 4
 
@@ -237,8 +733,7 @@ find_conflict(const struct track_options *o, const struct operation *v,
     const struct opt_args *args)
 {
 	size_t n = args->n - 1;
-	bool rows = v->run == operation_query,
-	     configs = v->run == operation_list_configs;
+	bool rows = v->run == operation_query;
 
 	if (args->rest && (v->run != operation_prolong || !args->nrest))
 		return "only heartbeat takes a COMMAND";
@@ -262,10 +757,10 @@ find_conflict(const struct track_options *o, const struct operation *v,
 		return "--reason is for --status failed";
 	if (o->again && !n)
 		return "--again needs a COMMIT";
-	if (o->format && strcmp(o->format, "text") == 0 && !rows && !configs)
+	if (o->format && strcmp(o->format, "text") == 0 && !rows)
 		return "this operation takes no --format text";
-	if (o->format && strcmp(o->format, "shas") == 0 &&
-	    (configs || (rows && o->list_configs)))
+	if (o->format && strcmp(o->format, "shas") == 0 && rows &&
+	    o->list_configs)
 		return "--format shas cannot print configurations";
 	return NULL;
 }

@@ -172,11 +172,11 @@ configuring() {
   done
   jq -c '.[0]["custom-server-configs"].text += "x"' huge.json >huge2.json
   test_same no "$(done_with huge2.json)" "$what: a change at the end of a large configuration makes another one"
-  test_that "$what: configs is accepted" track configs --format jsonl
-  test_same '4 4' "$(jq -s -r '"\(length) \(map(.complete) | add)"' .out)" "$what: configs prints four configurations"
+  test_that "$what: query --list-configs as records is accepted" track query --list-configs --format jsonl
+  test_same '4 4' "$(jq -s -r '"\(length) \(map(.complete) | add)"' .out)" "$what: these are four configurations"
   test_same "$(jq -cS . config.json)" \
     "$(jq -cS "select(.config_hash == $hash) | .config" .out)" \
-    "$what: configs prints the content; the hash must not change"
+    "$what: they have the content; the hash must not change"
   test_that "$what: query --list-configs is accepted" track query --list-configs
   test_match "^$(echo "$hash" | cut -c 2-9) +0 +1 +0 " .out "$what: --list-configs prints one line per configuration"
   test_that "$what: determine without a configuration is accepted" track determine --repo repo --max-commits 1
@@ -245,7 +245,7 @@ cases() {
 }
 
 hash=$(new() { store="--file hash.jsonl"; }; new
-  mark --owner x --status complete HEAD && track configs --format jsonl | jq .config_hash)
+  mark --owner x --status complete HEAD && track query --list-configs --format jsonl | jq .config_hash)
 test_same '"b71388227126586f"' "$hash" 'the hash of the configuration is that of existing tables'
 new() { store="--file $1.jsonl"; }
 cases file
@@ -433,7 +433,7 @@ test_same "$(id HEAD) $(id HEAD~1)" "$(cat .out)" 'history --since prints the ne
 
 for words in 'nonsense' 'history' 'history --repo repo --file x' 'determine' 'claim --repo repo' 'mark HEAD' 'mark --repo repo --config-file config.json HEAD' \
   'determine --repo repo HEAD' 'query --file x --table core' 'determine --repo repo --format text' \
-  'query -- true' 'heartbeat --' 'configs --format shas' 'claim --repo repo --config-file config.json --again'; do
+  'query -- true' 'heartbeat --' 'query --list-configs --format shas' 'claim --repo repo --config-file config.json --again'; do
   # shellcheck disable=SC2086 # several words
   test_status 2 "vkb-trackcommits $words is an error" vkb-trackcommits $words
   test_match '^.usage: ' .err 'the error shows the usage'

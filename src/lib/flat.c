@@ -110,18 +110,11 @@ place_value(struct json *run, const char *name, struct json *v)
 		put_value(run, "config", name, v);
 }
 
-const char *
-flat_metric(const char *name)
-{
-	const struct metric *m = metric_find(name);
-
-	return m && m->flat ? m->flat : name;
-}
-
 static void
 add_remaining(struct json *obj, const struct json *run, const char *section,
     const char *prefix)
 {
+	const struct metric *m;
 	struct str name = {0};
 
 	for (const struct json *j = json_first(json_get(run, section)); j;
@@ -129,10 +122,10 @@ add_remaining(struct json *obj, const struct json *run, const char *section,
 		if (flatkeys_has(section, json_key(j)))
 			continue;
 		str_clear(&name);
-		if (strcmp(section, "metrics") == 0)
-			str_add(&name, flat_metric(json_key(j)));
-		else
-			str_printf(&name, "%s%s", prefix, json_key(j));
+		m = strcmp(section, "metrics") == 0 ? metric_find(json_key(j))
+						    : NULL;
+		str_printf(&name, "%s%s", prefix,
+		    m && m->flat ? m->flat : json_key(j));
 		if (!json_get(obj, name.s))
 			json_set(obj, name.s, json_dup(j));
 	}
@@ -317,18 +310,6 @@ flat_columns(const struct json *run)
 	add_remaining(obj, run, "env", "env_");
 	add_remaining(obj, run, "config", "");
 	add_remaining(obj, run, "metrics", "");
-	return obj;
-}
-
-struct json *
-flat_frame(const struct json *run)
-{
-	struct json *bare = json_dup(run), *obj;
-
-	json_del(bare, "metrics");
-	json_del(bare, "run");
-	obj = flat_columns(bare);
-	json_free(bare);
 	return obj;
 }
 

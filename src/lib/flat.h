@@ -48,15 +48,6 @@ struct json *flat_columns(const struct json *run);
  */
 struct json *flat_identity(const struct json *run);
 
-/*
- * Returns the flat_columns that runs of one subject, config, env and about
- * share (caller frees), without the metrics, whose keys are flat_metric() of
- * their names, and without "timestamp" (run.started) if the subject has no
- * time.
- */
-struct json *flat_frame(const struct json *run);
-const char *flat_metric(const char *name); /* borrowed, may be 'name' */
-
 /* Returns the command of a test as valkey-benchmark calls it: LRANGE_100 of
  * "LRANGE_100 (first 100 elements)", MSET of "MSET (10 keys)". Caller frees. */
 char *flat_command(const char *title);

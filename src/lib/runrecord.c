@@ -25,11 +25,10 @@ static const struct record_member members[] = {
 	}
     REPEATED("subject", subject), REPEATED("config", config),
     REPEATED("env", env), {.path = "metrics", .read = read_metrics},
-    {.path = "hist", .read = read_hists}, MEMBER("about", about),
-    MEMBER("series", series), MEMBER("artifacts", artifacts),
-    MEMBER("errors", errors), MEMBER("flat", flat), MEMBER("status", status),
-    MEMBER("run.session", session), MEMBER("run.started", started),
-    MEMBER("bound", bound), MEMBER("error", error), MEMBER("run.index", index),
+    {.path = "hist", .read = read_hists}, MEMBER("series", series),
+    MEMBER("status", status), MEMBER("run.session", session),
+    MEMBER("run.started", started), MEMBER("bound", bound),
+    MEMBER("error", error), MEMBER("run.index", index),
     MEMBER("run.block", block), MEMBER("run.order", order), {0}
 #undef MEMBER
 #undef REPEATED

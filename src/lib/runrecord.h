@@ -17,8 +17,7 @@ struct jsonl;
 
 struct run_record {
 	/* JSON text, borrowed from the line; s NULL: absent. */
-	struct jsonscan_text subject, config, env, about, series, artifacts;
-	struct jsonscan_text errors, flat;
+	struct jsonscan_text subject, config, env, series;
 	/* Strings with escapes resolved; s NULL: absent. */
 	struct jsonscan_text status, session, started, bound, error;
 	double index, block, order; /* -1: absent */

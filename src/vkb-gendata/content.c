@@ -540,16 +540,12 @@ content_apply_transform(
 void
 content_cut(struct str *s, size_t characters)
 {
-	size_t i = 0;
+	size_t got;
 
 	if (s->len <= characters)
 		return;
-	for (size_t n = 0; i < s->len; i++)
-		if (((unsigned char)s->s[i] & 0xc0) != 0x80 &&
-		    n++ == characters)
-			break;
-	s->len = i;
-	s->s[i] = '\0';
+	s->len = find_character(s->s, s->len, characters, &got);
+	s->s[s->len] = '\0';
 }
 
 size_t

@@ -1,9 +1,9 @@
 #include "make.h"
 #include "articles.h"
-#include "checksum.h"
 #include "csvrows.h"
 #include "err.h"
 #include "folder.h"
+#include "hash.h"
 #include "json.h"
 #include "mem.h"
 #include "meter.h"
@@ -216,8 +216,8 @@ get_state(const struct make_state *k, struct recipe_file *f)
 }
 
 static int
-write_rows(
-    struct make_state *k, const struct recipe_file *f, struct checksum *sum)
+write_rows(struct make_state *k, const struct recipe_file *f,
+    struct sidecar_content *to)
 {
 	const struct recipe_file *base =
 	    f->base ? recipe_find(k->recipes, f->base) : NULL;
@@ -236,11 +236,11 @@ write_rows(
 	meter_begin(&k->meter, f->name, (double)(base ? base : f)->rows);
 	if (base)
 		return neighbours_write_file(
-		    &p, base, recipe_find(k->recipes, f->queries), sum);
+		    &p, base, recipe_find(k->recipes, f->queries), to);
 	if (f->articles && k->dump &&
 	    !(p.articles = articles_open(k->dump, p.threads)))
 		return -1;
-	rc = produce_write_file(&p, sum);
+	rc = produce_write_file(&p, to);
 	articles_close(p.articles);
 	return rc;
 }
@@ -250,19 +250,22 @@ make_file(struct make_state *k, const struct recipe_file *f)
 {
 	char *path = make_path(k, f->name);
 	struct tempfile *t = tempfile_open(path);
-	struct checksum sum;
+	struct sidecar_content to = {.name = path};
 	int rc = -1;
 
 	if (t) {
-		checksum_init(&sum, fileno(tempfile_stream(t)), path);
-		rc = write_rows(k, f, &sum);
+		to.fd = fileno(tempfile_stream(t));
+		to.hash = hash_begin(HASH_SHA256);
+		rc = write_rows(k, f, &to);
 		if (rc == 0)
 			rc = tempfile_commit(t);
 		else
 			tempfile_discard(t);
 	}
 	if (rc == 0)
-		rc = sidecar_write(path, hash_recipe(k, f), &sum);
+		rc = sidecar_write(path, hash_recipe(k, f), &to);
+	else if (to.hash)
+		hash_end(to.hash, NULL);
 	free(path);
 	return rc;
 }

@@ -1,10 +1,10 @@
 #include "neighbours.h"
-#include "checksum.h"
 #include "encode.h"
 #include "mem.h"
 #include "meter.h"
 #include "produce.h"
 #include "recipe.h"
+#include "sidecar.h"
 #include "str.h"
 #include "vectors.h"
 
@@ -239,7 +239,7 @@ search_rows(void *arg)
 }
 
 static int
-write_ivecs(const struct search *s, struct checksum *sum)
+write_ivecs(const struct search *s, struct sidecar_content *to)
 {
 	struct str out = {0};
 	int rc = 0;
@@ -250,7 +250,7 @@ write_ivecs(const struct search *s, struct checksum *sum)
 		encode_uint32(&out, (uint32_t)s->k);
 		for (size_t i = 0; i < s->k; i++)
 			encode_uint32(&out, s->nearest[q].v[i].row);
-		rc = checksum_write(sum, &out);
+		rc = sidecar_append(to, &out);
 	}
 	str_free(&out);
 	return rc;
@@ -275,7 +275,7 @@ make_queries(struct search *s, const struct recipe_file *queries)
 
 int
 neighbours_write_file(const struct produce *p, const struct recipe_file *base,
-    const struct recipe_file *queries, struct checksum *sum)
+    const struct recipe_file *queries, struct sidecar_content *to)
 {
 	struct search s = {
 	    .p = p, .base = base, .metric = p->file->metric, .k = p->file->k};
@@ -287,7 +287,7 @@ neighbours_write_file(const struct produce *p, const struct recipe_file *base,
 	make_queries(&s, queries);
 	s.nearest = make_nearest(&s);
 	produce_run_threads(p->threads, search_rows, &s);
-	rc = write_ivecs(&s, sum);
+	rc = write_ivecs(&s, to);
 	pthread_mutex_destroy(&s.lock);
 	free(s.nearest->v);
 	free(s.nearest);

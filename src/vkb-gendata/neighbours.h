@@ -7,17 +7,17 @@
 #ifndef NEIGHBOURS_H
 #define NEIGHBOURS_H
 
-struct checksum;
+struct sidecar_content;
 struct produce;
 struct recipe_file;
 
 /*
  * Writes p->file, the neighbours of the vectors of 'queries' in 'base', with
- * checksum_write. The meter shows the rows and bytes of 'base' searched.
+ * sidecar_append. The meter shows the rows and bytes of 'base' searched.
  * Returns 0, or -1 (error reported).
  */
 int neighbours_write_file(const struct produce *p,
     const struct recipe_file *base, const struct recipe_file *queries,
-    struct checksum *);
+    struct sidecar_content *);
 
 #endif

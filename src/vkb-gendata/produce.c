@@ -1,6 +1,5 @@
 #include "produce.h"
 #include "articles.h"
-#include "checksum.h"
 #include "content.h"
 #include "encode.h"
 #include "err.h"
@@ -8,6 +7,7 @@
 #include "meter.h"
 #include "pyrandom.h"
 #include "recipe.h"
+#include "sidecar.h"
 #include "str.h"
 #include "vectors.h"
 
@@ -25,7 +25,7 @@
 struct work {
 	const struct produce *p;
 	uint64_t salt;
-	struct checksum *sum;
+	struct sidecar_content *to;
 
 	pthread_mutex_t lock;
 	pthread_cond_t turn_came;
@@ -148,7 +148,7 @@ read_articles(struct produce_thread *m, uint64_t n)
 	if (rc == 0)
 		err_say("the dump has %llu articles, but '%s' has %llu rows: "
 			"lower its doc_count",
-		    (unsigned long long)w->next + i, w->sum->name,
+		    (unsigned long long)w->next + i, w->to->name,
 		    (unsigned long long)w->p->file->rows);
 	w->failed = true;
 	return 0;
@@ -189,7 +189,7 @@ write_block(struct produce_thread *m, uint64_t block)
 	ok = !w->failed;
 	pthread_mutex_unlock(&w->lock);
 	if (ok)
-		ok = checksum_write(w->sum, &m->block) == 0;
+		ok = sidecar_append(w->to, &m->block) == 0;
 	pthread_mutex_lock(&w->lock);
 	w->failed = w->failed || !ok;
 	w->bytes += m->block.len;
@@ -264,9 +264,9 @@ produce_run_threads(size_t n, void *(*work)(void *), void *arg)
 }
 
 int
-produce_write_file(const struct produce *p, struct checksum *sum)
+produce_write_file(const struct produce *p, struct sidecar_content *to)
 {
-	struct work w = {.p = p, .sum = sum};
+	struct work w = {.p = p, .to = to};
 	struct str s = {0};
 	int rc;
 
@@ -274,7 +274,7 @@ produce_write_file(const struct produce *p, struct checksum *sum)
 	pthread_mutex_init(&w.lock, NULL);
 	pthread_cond_init(&w.turn_came, NULL);
 	encode_head(&s, p->file);
-	rc = checksum_write(sum, &s);
+	rc = sidecar_append(to, &s);
 	if (rc == 0)
 		produce_run_threads(
 		    p->file->rows > FIRST ? p->threads : 1, produce_blocks, &w);
@@ -283,7 +283,7 @@ produce_write_file(const struct produce *p, struct checksum *sum)
 	str_clear(&s);
 	encode_foot(&s, p->file);
 	if (rc == 0)
-		rc = checksum_write(sum, &s);
+		rc = sidecar_append(to, &s);
 	str_free(&s);
 	pthread_mutex_destroy(&w.lock);
 	pthread_cond_destroy(&w.turn_came);

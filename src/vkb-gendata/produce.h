@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct articles;
-struct checksum;
+struct sidecar_content;
 struct meter;
 struct recipe_file;
 struct vectors;
@@ -33,7 +33,7 @@ uint64_t produce_compute_salt(uint64_t seed, const char *name);
  * can be started. Returns when all have ended. */
 void produce_run_threads(size_t n, void *(*work)(void *), void *arg);
 
-/* Writes the file with checksum_write. Returns 0, or -1 (error reported). */
-int produce_write_file(const struct produce *, struct checksum *);
+/* Writes the file with sidecar_append. Returns 0, or -1 (error reported). */
+int produce_write_file(const struct produce *, struct sidecar_content *);
 
 #endif

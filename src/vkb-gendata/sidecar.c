@@ -1,9 +1,11 @@
 #include "sidecar.h"
-#include "checksum.h"
 #include "err.h"
+#include "hash.h"
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
+#include "sink.h"
+#include "str.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -57,16 +59,15 @@ load_sidecar(const char *path)
 static int
 is_unchanged(const char *path, const struct json *j, const struct stat *st)
 {
-	uint64_t sum;
-	char t[TIME], h[HEX];
+	char t[TIME], sum[HASH_HEX];
 
 	if (json_get_num(j, "bytes", -1) != (double)st->st_size)
 		return 0;
 	if (has_text(j, "written", format_mtime(t, st)))
 		return 1;
-	if (checksum_file(path, UINT64_MAX, &sum) < 0)
-		return -1;
-	return has_text(j, "content", format_hex(h, sum));
+	if (hash_file(HASH_SHA256, path, sum) < 0)
+		return err_fail_sys("cannot read '%s'", path);
+	return has_text(j, "content", sum);
 }
 
 int
@@ -97,18 +98,30 @@ sidecar_find_state(const char *path, uint64_t recipe)
 }
 
 int
-sidecar_write(const char *path, uint64_t recipe, struct checksum *content)
+sidecar_append(struct sidecar_content *c, const struct str *s)
+{
+	if (sink_write(c->fd, s->s, s->len) < 0)
+		return err_fail_sys("cannot write '%s'", c->name);
+	hash_add(c->hash, s->s, s->len);
+	c->bytes += s->len;
+	return 0;
+}
+
+int
+sidecar_write(
+    const char *path, uint64_t recipe, struct sidecar_content *content)
 {
 	struct json *j;
-	char *name, buf[TIME];
+	char *name, buf[TIME], sum[HASH_HEX];
 	struct stat st;
 	int rc;
 
+	hash_end(content->hash, sum);
 	if (stat(path, &st) < 0)
 		return err_fail_sys("cannot read '%s'", path);
 	j = json_object();
 	json_set_str(j, "recipe", format_hex(buf, recipe));
-	json_set_str(j, "content", format_hex(buf, checksum_end(content)));
+	json_set_str(j, "content", sum);
 	json_set_num(j, "bytes", (double)content->bytes);
 	json_set_str(j, "written", format_mtime(buf, &st));
 	name = mem_printf("%s.spec", path);

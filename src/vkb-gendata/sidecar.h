@@ -9,7 +9,16 @@
 
 #include <stdint.h>
 
-struct checksum;
+struct hash;
+struct str;
+
+/* A file that is being written. */
+struct sidecar_content {
+	int fd;
+	const char *name; /* for messages; borrowed */
+	struct hash *hash;
+	uint64_t bytes;
+};
 
 enum sidecar_state {
 	SIDECAR_MISSING, /* the file does not exist */
@@ -22,10 +31,13 @@ enum sidecar_state {
 /* Returns enum sidecar_state, or -1 (error reported). */
 int sidecar_find_state(const char *path, uint64_t recipe);
 
+/* Writes the text to the file. Returns 0, or -1 (error reported). */
+int sidecar_append(struct sidecar_content *, const struct str *);
+
 /*
- * Writes the sidecar of an existing file, and ends the checksum of its content.
- * Returns 0, or -1 (error reported).
+ * Writes the sidecar of a file that was written, and ends the hash of its
+ * content. Returns 0, or -1 (error reported).
  */
-int sidecar_write(const char *path, uint64_t recipe, struct checksum *content);
+int sidecar_write(const char *path, uint64_t recipe, struct sidecar_content *);
 
 #endif

@@ -1,8 +1,8 @@
 #include "wikipedia.h"
-#include "checksum.h"
 #include "err.h"
 #include "folder.h"
 #include "hash.h"
+#include "jsonhash.h"
 #include "mem.h"
 #include "meter.h"
 #include "num.h"
@@ -451,12 +451,18 @@ wikipedia_fetch_dump(
 int
 wikipedia_hash_dump(const char *path, uint64_t *id)
 {
+	FILE *f = fopen(path, "re");
+	char *buf = mem_resize(NULL, FIRST, 1);
+	size_t n = f ? fread(buf, 1, FIRST, f) : 0;
+	int rc = 0;
 	struct stat st;
 
-	if (stat(path, &st) < 0)
-		return err_fail_sys("cannot read '%s'", path);
-	if (checksum_file(path, FIRST, id) < 0)
-		return -1;
-	*id ^= (uint64_t)st.st_size;
-	return 0;
+	if (!f || ferror(f) || fstat(fileno(f), &st) < 0)
+		rc = err_fail_sys("cannot read '%s'", path);
+	else
+		*id = jsonhash_bytes((uint64_t)st.st_size, buf, n);
+	if (f)
+		fclose(f);
+	free(buf);
+	return rc;
 }

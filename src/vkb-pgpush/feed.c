@@ -1,6 +1,5 @@
 #include "feed.h"
 #include "err.h"
-#include "frames.h"
 #include "hashset.h"
 #include "intern.h"
 #include "json.h"
@@ -30,25 +29,26 @@ struct target {
 static const struct coltype time_type = {
     COLTYPE_TIMESTAMPTZ, COLTYPE_SECOND, 0};
 
-/* Columns that are filled: first those of rows, then those of frames. */
+/* Columns that are filled. */
 struct targets {
 	struct target *v;
-	size_t n, own;
-	struct str *frame_texts;
-	size_t nframes;
-	size_t *room; /* bytes that each text leaves for the row's own values */
-	size_t *cut;  /* values that each text has no room for */
+	size_t n;
+	size_t room; /* bytes of a row for their values */
 };
 
-static void
-add_targets(struct targets *t, const struct schema *s,
-    const struct spool_column *c, size_t n, bool own)
+static struct targets
+make_targets(const struct schema *s, const struct spool *spool)
 {
+	size_t n;
+	const struct spool_column *c = spool_get_columns(spool, &n);
+	struct targets t = {.v = mem_array(n, sizeof *t.v),
+	    .room = SCHEMA_ROW - 32 - (s->ncols + s->dropped) / 8};
+
 	for (size_t i = 0; i < n; i++) {
-		struct target *x = &t->v[t->n];
+		struct target *x = &t.v[t.n];
 		const struct schema_column *to;
 
-		if (i == SPOOL_RECORD || !c[i].n || c[i].own != own)
+		if (i == SPOOL_RECORD || !c[i].n)
 			continue;
 		to = schema_find_column(s, c[i].name);
 		if (!to)
@@ -58,10 +58,9 @@ add_targets(struct targets *t, const struct schema *s,
 		x->timed = strcmp(x->name, "timestamp") == 0;
 		x->fits = coltype_fits(x->type, &c[i].summary) &&
 		    (!x->timed || coltype_fits(time_type, &c[i].summary));
-		t->n++;
+		t.n++;
 	}
-	if (own)
-		t->own = t->n;
+	return t;
 }
 
 static void
@@ -103,55 +102,6 @@ append_fitting_value(struct str *out, const struct target *t,
 	append_copy_value(out, t, x);
 }
 
-/* Builds the text of each frame, which may fill at most half of a row. */
-static void
-build_frame_texts(
-    struct targets *t, const struct schema *s, const struct spool *spool)
-{
-	size_t all = s->ncols + s->dropped, row = SCHEMA_ROW - 32 - all / 8;
-
-	t->frame_texts = mem_array(t->nframes, sizeof *t->frame_texts);
-	t->room = mem_array(t->nframes, sizeof *t->room);
-	t->cut = mem_array(t->nframes, sizeof *t->cut);
-	for (size_t k = 0; k < t->nframes; k++) {
-		const struct spool_value *v = spool_frame_values(spool, k);
-		size_t part = row / 2;
-
-		for (size_t i = t->own; i < t->n; i++) {
-			str_addc(&t->frame_texts[k], '\t');
-			append_fitting_value(&t->frame_texts[k], &t->v[i],
-			    &v[t->v[i].from], &part, &t->cut[k]);
-		}
-		str_addc(&t->frame_texts[k], '\n');
-		t->room[k] = row - row / 2 + part;
-	}
-}
-
-static struct targets
-make_targets(const struct schema *s, const struct spool *spool)
-{
-	size_t n;
-	const struct spool_column *c = spool_get_columns(spool, &n);
-	struct targets t = {.v = mem_array(n, sizeof *t.v),
-	    .nframes = spool_count_frames(spool)};
-
-	add_targets(&t, s, c, n, true);
-	add_targets(&t, s, c, n, false);
-	build_frame_texts(&t, s, spool);
-	return t;
-}
-
-static void
-free_targets(struct targets *t)
-{
-	for (size_t i = 0; i < t->nframes; i++)
-		str_free(&t->frame_texts[i]);
-	free(t->frame_texts);
-	free(t->room);
-	free(t->cut);
-	free(t->v);
-}
-
 /* Returns 0 if the row fits the types, or -1 (reported unless f->quiet). */
 static int
 check_row(
@@ -166,7 +116,7 @@ check_row(
 
 		if (t->v[i].fits)
 			continue;
-		x = spool_find_value(f->spool, row, t->v[i].from);
+		x = &row->values[t->v[i].from];
 		if (x->kind)
 			wants =
 			    coltype_find_need(t->v[i].type, x->kind, x->text);
@@ -188,24 +138,20 @@ static void
 append_metrics_line(struct str *out, struct feed *f, const struct targets *t,
     const struct spool_row *row)
 {
-	const struct str *rest = &t->frame_texts[row->frame];
-	size_t room = t->room[row->frame];
+	size_t room = t->room;
 
-	f->cut += t->cut[row->frame];
-	for (size_t i = 0; i < t->own; i++) {
-		const struct spool_value *x =
-		    spool_find_value(f->spool, row, t->v[i].from);
-
+	for (size_t i = 0; i < t->n; i++) {
 		if (i)
 			str_addc(out, '\t');
-		append_fitting_value(out, &t->v[i], x, &room, &f->cut);
+		append_fitting_value(
+		    out, &t->v[i], &row->values[t->v[i].from], &room, &f->cut);
 	}
-	str_addn(out, rest->s, rest->len);
+	str_addc(out, '\n');
 }
 
 static void
-append_record_line(struct str *out, const struct feed *f, const char *table,
-    size_t timestamp, const struct spool_row *row)
+append_record_line(struct str *out, const char *table, size_t timestamp,
+    const struct spool_row *row)
 {
 	static const struct target plain = {.type = {.kind = COLTYPE_TEXT}};
 	const size_t cols[] = {SPOOL_SESSION, SPOOL_CASE, SPOOL_SUBJECT,
@@ -214,8 +160,7 @@ append_record_line(struct str *out, const struct feed *f, const char *table,
 	str_add(out, table);
 	for (size_t i = 0; i < sizeof cols / sizeof *cols; i++) {
 		str_addc(out, '\t');
-		append_copy_value(
-		    out, &plain, spool_find_value(f->spool, row, cols[i]));
+		append_copy_value(out, &plain, &row->values[cols[i]]);
 	}
 	str_addc(out, '\n');
 }
@@ -232,14 +177,14 @@ struct copy_state {
 
 /*
  * Returns a hash of a run's key: session, case, subject, index. Ignores case
- * and subject if the session is made of the whole run (frames_make_session):
+ * and subject if the session is made of the whole run (SPOOL_OBJECT):
  * they differ between a metrics.json and the more detailed records it was made
  * of.
  */
 static unsigned long long
 hash_key(const struct spool_value key[KEYS])
 {
-	bool whole = str_starts(key[SPOOL_SESSION].text, FRAMES_SESSION);
+	bool whole = str_starts(key[SPOOL_SESSION].text, SPOOL_OBJECT);
 	uint64_t h = 0;
 
 	for (size_t i = 0; i < KEYS; i++)
@@ -300,7 +245,7 @@ is_stored(const struct copy_state *p, const struct spool_row *row)
 	struct spool_value key[KEYS];
 
 	for (size_t i = 0; i < KEYS; i++)
-		key[i] = *spool_find_value(p->feed->spool, row, i);
+		key[i] = row->values[i];
 	return hashset_add(p->known, hash_key(key));
 }
 
@@ -332,8 +277,7 @@ send_rows(const struct copy_state *p)
 		if (p->t)
 			append_metrics_line(&out, f, p->t, &row);
 		else
-			append_record_line(
-			    &out, f, p->table, p->timestamp, &row);
+			append_record_line(&out, p->table, p->timestamp, &row);
 		if (out.len < PIECE)
 			continue;
 		if ((rc = pg_copy_put(p->pg, out.s, out.len)) < 0)
@@ -391,7 +335,7 @@ feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 	}
 	n = copy_rows(&p, s->table, "true", columns.s);
 	str_free(&columns);
-	free_targets(&t);
+	free(t.v);
 	return n;
 }
 

@@ -1,7 +1,6 @@
 #include "intake.h"
 #include "err.h"
 #include "flat.h"
-#include "frames.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -60,10 +59,17 @@ put_session(struct spool *sp, const char *text)
 	put_own_text(sp, SPOOL_SESSION, text);
 }
 
+/* Is the number an index of a run: an integer from 1? */
+static bool
+is_index(double v)
+{
+	return v >= 1 && v < 2147483648. && v == (double)(long)v;
+}
+
 /*
  * Stores the key of a run: session, case, subject and index. A run without a
  * session or index, or from a folder of results, whose metrics.json lacks them,
- * gets a session made of what identifies it (frames_make_session). A failed run
+ * gets a session made of what identifies it (flat_identity). A failed run
  * may be repeated in its session, so it gets one made of its whole record.
  */
 static void
@@ -71,31 +77,45 @@ put_key(struct file *f, const struct json *run)
 {
 	struct spool *sp = f->to->spool;
 	const struct json *section = json_get(run, "run");
+	struct json *identity;
 	const char *session = json_get_str(section, "session"),
 		   *status = json_get_str(run, "status");
 	double index = json_get_num(section, "index", 0);
 	char number[32], hash[17], object[32];
 
-	if (!f->results && session && *session && frames_is_index(index) &&
+	if (!f->results && session && *session && is_index(index) &&
 	    strcmp(status, "ok") == 0) {
 		put_session(sp, session);
 	} else {
 		if (f->results || !session) {
-			frames_make_session(object, run);
+			identity = flat_identity(run);
+			others_hash(hash, identity);
+			json_free(identity);
 		} else {
-			frames_hash_section(hash, run);
-			snprintf(
-			    object, sizeof object, FRAMES_SESSION "%s", hash);
+			others_hash(hash, run);
 		}
+		snprintf(object, sizeof object, SPOOL_OBJECT "%s", hash);
 		put_own_text(sp, SPOOL_SESSION, object);
 		index = (double)count_occurrence(f, object);
 	}
-	frames_hash_section(hash, json_get(run, "config"));
+	others_hash(hash, json_get(run, "config"));
 	put_own_text(sp, SPOOL_CASE, hash);
-	frames_hash_section(hash, json_get(run, "subject"));
+	others_hash(hash, json_get(run, "subject"));
 	put_own_text(sp, SPOOL_SUBJECT, hash);
 	snprintf(number, sizeof number, "%.0f", index);
 	spool_put_own(sp, SPOOL_INDEX, COLTYPE_NUMBER, number, strlen(number));
+}
+
+/* Sets 'commit' to the label or ref, by which releases are known. */
+static void
+set_release(struct json *flat, const struct json *run)
+{
+	const struct json *subject = json_get(run, "subject");
+	const char *label = json_get_str(subject, "label");
+
+	if (!json_get_bool(subject, "dirty", false))
+		json_set_str(flat, "commit",
+		    label ? label : json_get_str(subject, "ref"));
 }
 
 static int
@@ -108,8 +128,8 @@ put_run(struct file *f, struct json *run, const char *where)
 		resultsdir_set_ref(run, f->ref);
 	flat = flat_columns(run);
 	if (f->to->releases)
-		frames_set_release(flat, run);
-	spool_begin_row(sp, where, 0);
+		set_release(flat, run);
+	spool_begin_row(sp, where);
 	put_key(f, run);
 	for (const struct json *j = json_first(flat); j; j = json_next(j))
 		spool_put_json(sp, json_key(j), j);
@@ -125,7 +145,7 @@ put_run(struct file *f, struct json *run, const char *where)
 
 /* Returns 0, -1 for an invalid record, -2 on a spool error (reported). */
 static int
-put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
+put_record(struct file *f, struct jsonl *in, size_t n)
 {
 	struct json *rec;
 	int rc;
@@ -134,15 +154,10 @@ put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 		return err_fail("%s: a record of %zu bytes is not stored: "
 				"the limit is %zu",
 		    jsonl_where(in), n, SPOOL_RECORD_MAX);
-	rc = f->ref || f->results
-	    ? 0
-	    : frames_add_line(f->to->frames, s, n, jsonl_where(in));
-	if (rc)
-		return rc < 0 ? -2 : 0;
 	if (record_tree(in, &rec) < 0)
 		return -1;
-	if (record_is(rec, "run") && put_run(f, rec, jsonl_where(in)) < 0)
-		rc = -2;
+	rc = record_is(rec, "run") && put_run(f, rec, jsonl_where(in)) < 0 ? -2
+									   : 0;
 	others_add(f->to->others, rec);
 	json_free(rec);
 	return rc;
@@ -160,7 +175,7 @@ read_records(struct intake *to, const char *path, const char *ref, bool results)
 
 	while (rc > -2 && (got = jsonl_text(in, &s, &n)) != 0) {
 		if (got > 0)
-			got = put_record(&f, in, s, n);
+			got = put_record(&f, in, n);
 		if (got < rc)
 			rc = got;
 	}

@@ -8,16 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct frames;
 struct others;
 struct spool;
 
 struct intake {
 	struct spool *spool;
-	struct frames *frames; /* for that spool */
 	struct others *others; /* gets the records that are not runs */
 	const char *test_type;
-	bool releases; /* runs of releases: see frames_set_release */
+	bool releases; /* runs of releases: their commit is the label or ref */
 	size_t failed; /* runs in the spool with a status other than ok */
 };
 

@@ -1,12 +1,12 @@
 #include "others.h"
 #include "coltype.h"
-#include "frames.h"
 #include "json.h"
 #include "mem.h"
 #include "pg.h"
 #include "record.h"
 #include "str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +34,16 @@ static const struct {
 	"\"time\", record) VALUES ($1, $2, $3, $4::timestamptz, $5::json) "
 	"ON CONFLICT (metrics_table, vkb_key) DO UPDATE SET seen_at = "
 	"NOW(), \"time\" = excluded.\"time\", record = excluded.record"}};
+
+void
+others_hash(char text[17], const struct json *j)
+{
+	struct str s = {0};
+
+	json_canonical(&s, j);
+	snprintf(text, 17, "%016llx", str_hash(STR_HASH, s.s, s.len));
+	str_free(&s);
+}
 
 void
 others_add(struct others *o, const struct json *rec)
@@ -106,7 +116,7 @@ store_record(
 	char hash[17], of_case[17];
 	long long n;
 
-	frames_hash_section(hash, rec);
+	others_hash(hash, rec);
 	if (type == OTHERS_ENV) {
 		key = json_get_str(rec, "session");
 		args[0] = key ? key : "";
@@ -114,7 +124,7 @@ store_record(
 		args[2] = json_str(json_path(rec, "env.host"));
 		time = json_get_str(rec, "time");
 	} else {
-		frames_hash_section(of_case, json_get(rec, "config"));
+		others_hash(of_case, json_get(rec, "config"));
 		key = json_get_str(rec, "key");
 		args[0] = metrics_table;
 		args[1] = key ? key : hash;

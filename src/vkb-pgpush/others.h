@@ -22,6 +22,9 @@ struct others {
 	} lists[OTHERS_TYPES];
 };
 
+/* Sets 'text' to the hash of a record or a section, as 16 digits. */
+void others_hash(char text[17], const struct json *);
+
 /* Adds the record if it is of one of the types. */
 void others_add(struct others *, const struct json *rec);
 void others_free(struct others *);

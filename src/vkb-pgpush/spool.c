@@ -2,7 +2,6 @@
 #include "json.h"
 #include "mem.h"
 #include "intern.h"
-#include "num.h"
 #include "scratch.h"
 #include "str.h"
 
@@ -19,16 +18,6 @@ struct block {
 	size_t len;
 };
 
-/* 'text' holds the values of a frame in the format of the file. */
-struct frame {
-	struct str text;
-	uint32_t *cols; /* the columns with a value */
-	size_t ncols, cap;
-	bool *has; /* for column i < nhas: has it a value or null? */
-	size_t nhas;
-	struct spool_value *values; /* one for each column, while reading */
-};
-
 struct spool {
 	struct intern *keys, *names, *sessions;
 	struct spool_column *cols;
@@ -37,10 +26,7 @@ struct spool {
 	struct block *blocks;
 	size_t nblocks, blockcap;
 	struct str out, text;
-	size_t row;       /* where the current row begins in 'out' */
-	struct frame *to; /* the current frame; NULL for a row */
-	struct frame *frames;
-	size_t nframes;
+	size_t row; /* where the current row begins in 'out' */
 	/* reading */
 	char *in;
 	size_t inlen, incap, at, next;
@@ -144,8 +130,6 @@ spool_new(const char *tmpdir)
 	s->keys = intern_new();
 	s->names = intern_new();
 	s->sessions = intern_new();
-	s->frames = mem_array(SPOOL_FRAMES, sizeof *s->frames);
-	s->nframes = 1;
 	s->scratch = scratch_new(tmpdir);
 	for (size_t i = 0; i < SPOOL_OWN; i++) {
 		key = mem_printf("\xff%s", own[i]);
@@ -168,13 +152,6 @@ spool_free(struct spool *s)
 		free(s->cols[i].key);
 		free(s->cols[i].name);
 	}
-	for (size_t i = 0; i < s->nframes; i++) {
-		str_free(&s->frames[i].text);
-		free(s->frames[i].cols);
-		free(s->frames[i].has);
-		free(s->frames[i].values);
-	}
-	free(s->frames);
 	intern_free(s->keys);
 	intern_free(s->names);
 	intern_free(s->sessions);
@@ -189,43 +166,15 @@ spool_free(struct spool *s)
 	free(s);
 }
 
-size_t
-spool_begin_frame(struct spool *s)
-{
-	s->to = &s->frames[s->nframes];
-	return s->nframes++;
-}
-
-bool
-spool_is_full(const struct spool *s)
-{
-	return s->nframes == SPOOL_FRAMES;
-}
-
 /* The row begins with its length, which spool_end_row fills in. */
 void
-spool_begin_row(struct spool *s, const char *where, size_t frame)
+spool_begin_row(struct spool *s, const char *where)
 {
-	const struct frame *f = &s->frames[frame];
-	uint32_t head[] = {0, (uint32_t)frame};
+	const uint32_t none = 0;
 
-	s->to = NULL;
 	s->row = s->out.len;
-	str_addn(&s->out, head, sizeof head);
+	str_addn(&s->out, &none, sizeof none);
 	str_addn(&s->out, where, strlen(where) + 1);
-	for (size_t i = 0; i < f->ncols; i++)
-		s->cols[f->cols[i]].n++;
-}
-
-static void
-mark_framed(struct frame *f, size_t col)
-{
-	size_t had = f->nhas;
-
-	while (f->nhas <= col)
-		f->has = mem_grow(f->has, f->nhas, &f->nhas, 1);
-	memset(f->has + had, 0, f->nhas - had);
-	f->has[col] = true;
 }
 
 static void
@@ -233,52 +182,11 @@ append_value(struct spool *s, size_t col, enum coltype_value kind,
     const char *text, size_t len)
 {
 	struct head h = {(uint32_t)col, kind, (uint32_t)len};
-	struct frame *f = s->to;
-	struct str *to = f ? &f->text : &s->out;
 
-	str_addn(to, &h, sizeof h);
-	str_addn(to, text, len);
-	str_addc(to, '\0');
-	if (f) {
-		f->cols = mem_grow(f->cols, f->ncols, &f->cap, sizeof *f->cols);
-		f->cols[f->ncols++] = (uint32_t)col;
-		mark_framed(f, col);
-	} else {
-		s->cols[col].n++;
-		s->cols[col].own = true;
-	}
-}
-
-bool
-spool_frame_has(const struct spool *s, size_t frame, size_t col)
-{
-	const struct frame *f = &s->frames[frame];
-
-	return col < f->nhas && f->has[col];
-}
-
-static void
-add_value(struct spool *s, size_t col, enum coltype_value kind,
-    const char *text, size_t len, double v)
-{
-	coltype_note_value(&s->cols[col].summary, kind, text, v);
-	append_value(s, col, kind, text, len);
-}
-
-void
-spool_put_text(struct spool *s, size_t col, const char *text, size_t len)
-{
-	str_clear(&s->text);
-	str_addn(&s->text, text, len);
-	add_value(s, col, COLTYPE_STRING, s->text.s, len, 0);
-}
-
-void
-spool_put_number(struct spool *s, size_t col, double v)
-{
-	str_clear(&s->text);
-	num_append(&s->text, v);
-	add_value(s, col, COLTYPE_NUMBER, s->text.s, s->text.len, v);
+	str_addn(&s->out, &h, sizeof h);
+	str_addn(&s->out, text, len);
+	str_addc(&s->out, '\0');
+	s->cols[col].n++;
 }
 
 void
@@ -288,11 +196,8 @@ spool_put_json(struct spool *s, const char *key, const struct json *j)
 	const char *text = json_str(j);
 	size_t col = spool_get_column(s, key);
 
-	if (json_type(j) == JSON_NULL) {
-		if (s->to)
-			mark_framed(s->to, col);
+	if (json_type(j) == JSON_NULL)
 		return;
-	}
 	kind = json_type(j) == JSON_STRING ? COLTYPE_STRING
 	    : json_type(j) == JSON_NUMBER  ? COLTYPE_NUMBER
 	    : json_type(j) == JSON_BOOL    ? COLTYPE_BOOL
@@ -302,7 +207,8 @@ spool_put_json(struct spool *s, const char *key, const struct json *j)
 		json_append(&s->text, j);
 		text = s->text.s;
 	}
-	add_value(s, col, kind, text, strlen(text), json_num(j, 0));
+	coltype_note_value(&s->cols[col].summary, kind, text, json_num(j, 0));
+	append_value(s, col, kind, text, strlen(text));
 }
 
 void
@@ -312,9 +218,8 @@ spool_put_own(struct spool *s, size_t col, enum coltype_value kind,
 	if (col == SPOOL_SESSION)
 		intern_idn(s->sessions, text, len);
 	if (col == SPOOL_TYPE)
-		spool_put_text(s, col, text, len);
-	else
-		append_value(s, col, kind, text, len);
+		coltype_note_value(&s->cols[col].summary, kind, text, 0);
+	append_value(s, col, kind, text, len);
 }
 
 static int
@@ -383,33 +288,12 @@ spool_rewind(struct spool *s)
 	free(s->set);
 	s->values = mem_array(s->ncols, sizeof *s->values);
 	s->set = mem_array(s->ncols, sizeof *s->set);
-	for (size_t i = 0; i < s->nframes; i++) {
-		struct frame *f = &s->frames[i];
-
-		free(f->values);
-		f->values = mem_array(s->ncols, sizeof *f->values);
-		if (f->ncols)
-			read_values(f->text.s, f->text.s + f->text.len,
-			    f->values, s->set);
-	}
 }
 
 const struct intern *
 spool_get_sessions(const struct spool *s)
 {
 	return s->sessions;
-}
-
-size_t
-spool_count_frames(const struct spool *s)
-{
-	return s->nframes;
-}
-
-const struct spool_value *
-spool_frame_values(const struct spool *s, size_t frame)
-{
-	return s->frames[frame].values;
 }
 
 /* Reads the next block. Returns 1, 0 after the last, or -1 (error reported). */
@@ -435,27 +319,19 @@ read_block(struct spool *s)
 int
 spool_next(struct spool *s, struct spool_row *row)
 {
-	uint32_t head[2];
+	uint32_t len;
 	const char *p;
 	int rc = s->at == s->inlen ? read_block(s) : 1;
 
 	if (rc <= 0)
 		return rc;
-	memcpy(head, s->in + s->at, sizeof head);
-	row->where = s->in + s->at + sizeof head;
-	row->frame = head[1];
-	row->own = s->values;
+	memcpy(&len, s->in + s->at, sizeof len);
+	row->where = s->in + s->at + sizeof len;
+	row->values = s->values;
 	for (size_t i = 0; i < s->nset; i++)
 		s->values[s->set[i]].kind = 0;
 	p = row->where + strlen(row->where) + 1;
-	s->nset = read_values(p, s->in + s->at + head[0], s->values, s->set);
-	s->at += head[0];
+	s->nset = read_values(p, s->in + s->at + len, s->values, s->set);
+	s->at += len;
 	return 1;
-}
-
-const struct spool_value *
-spool_find_value(const struct spool *s, const struct spool_row *row, size_t col)
-{
-	return row->own[col].kind ? &row->own[col]
-				  : &s->frames[row->frame].values[col];
 }

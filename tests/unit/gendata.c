@@ -1,4 +1,3 @@
-#include "vkb-gendata/checksum.h"
 #include "vkb-gendata/content.h"
 #include "vkb-gendata/fuzzy.h"
 #include "vkb-gendata/natural.h"
@@ -11,10 +10,8 @@
 #include "str.h"
 #include "tap.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define TEXTS 20000
 #define DRAWS 4000000
@@ -276,50 +273,6 @@ letters(void)
 	str_free(&s);
 }
 
-static void
-add(struct checksum *c, char *s, size_t n)
-{
-	if (checksum_write(c, &(struct str){.s = s, .len = n}) < 0)
-		tap_ok(false, "checksum: /dev/null is written");
-}
-
-static void
-sums(void)
-{
-	int fd = open("/dev/null", O_WRONLY);
-	char text[200], zero[] = "";
-	struct checksum a, b;
-	uint64_t want;
-	bool same = true;
-
-	for (size_t i = 0; i < sizeof text; i++)
-		text[i] = (char)(i * 7);
-	checksum_init(&a, fd, "/dev/null");
-	add(&a, text, sizeof text);
-	want = checksum_end(&a);
-	for (size_t cut = 0; cut <= sizeof text; cut++) {
-		checksum_init(&b, fd, "/dev/null");
-		add(&b, text, cut);
-		add(&b, text + cut, sizeof text - cut);
-		same = same && checksum_end(&b) == want;
-	}
-	tap_ok(same, "checksum: it does not depend on how the text is cut");
-	for (size_t i = 0; i < sizeof text; i++) {
-		text[i] ^= 1;
-		checksum_init(&b, fd, "/dev/null");
-		add(&b, text, sizeof text);
-		same = same && checksum_end(&b) != want;
-		text[i] ^= 1;
-	}
-	tap_ok(same, "checksum: every changed bit is noticed");
-	checksum_init(&b, fd, "/dev/null");
-	add(&b, zero, 1);
-	checksum_init(&a, fd, "/dev/null");
-	tap_ok(checksum_end(&a) != checksum_end(&b),
-	    "checksum: a zero at the end is noticed");
-	close(fd);
-}
-
 /* Squares of the components have mean 1 / d, and a kurtosis near 3. */
 static void
 directions(void)
@@ -371,7 +324,6 @@ main(void)
 	vocabulary(v);
 	natural(v);
 	letters();
-	sums();
 	directions();
 	vocabulary_free(v);
 	return tap_done();

@@ -6,6 +6,7 @@
 #include "mem.h"
 #include "opt.h"
 #include "record.h"
+#include "sink.h"
 #include "str.h"
 
 #include <errno.h>
@@ -203,14 +204,8 @@ copy_log(struct log *log)
 {
 	int out = open(log->path,
 	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
-	char buf[65536];
-	ssize_t n = -1;
+	long long n = out < 0 ? -1 : sink_copy(log->fd, out);
 
-	while (out >= 0 && (n = read(log->fd, buf, sizeof buf)) > 0)
-		if (write(out, buf, (size_t)n) != n) {
-			n = -1;
-			break;
-		}
 	if (n < 0)
 		err_fail_sys("cannot keep a server's log in '%s'", log->path);
 	if (out >= 0)

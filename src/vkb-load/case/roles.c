@@ -243,7 +243,6 @@ roles_make(struct roles *r, const struct bench_case *cas, uint64_t seed,
 
 		for (size_t k = 0; k < role->n; k++, n++) {
 			r->works[n] = make_work(r, l, role->n);
-			r->works[n].role = i;
 			r->works[n].replay = l->replay ? cas->trace : NULL;
 			r->data[n] = l->data;
 			r->works[n].data = &r->data[n];

@@ -6,27 +6,6 @@
 
 #include <string.h>
 
-/* Decodes the escapes of a string. */
-static void
-decode_string(struct str *to, const struct jsonscan_text *t)
-{
-	const char *p = t->s, *end = t->s + t->n, *at, *none;
-	int u;
-
-	str_clear(to);
-	while (p < end) {
-		at = memchr(p, '\\', (size_t)(end - p));
-		if (!at)
-			at = end;
-		str_addn(to, p, (size_t)(at - p));
-		p = at;
-		if (p < end) {
-			p = jsontext_escape(p + 1, &u, &none);
-			str_addu(to, (unsigned)u);
-		}
-	}
-}
-
 static void
 read_json_value(
     struct intake *in, struct jsonscan *c, int field, struct str *buf)
@@ -36,7 +15,8 @@ read_json_value(
 	if (jsonscan_peek(c) == '"') {
 		if (!jsonscan_string(c, &t))
 			return;
-		decode_string(buf, &t);
+		str_clear(buf);
+		jsontext_resolve(buf, &t);
 		intake_set_field(in, field, buf->s, buf->len);
 	} else if (jsonscan_value(c, &t, NULL)) {
 		intake_set_field(in, field, t.s, t.n);
@@ -60,7 +40,8 @@ read_json_line(struct intake *in, const char *line, size_t n, struct str *buf)
 		    in->want->path, in->line_number);
 	if (jsonscan_object(&c, &keys))
 		while (jsonscan_member(&c, &keys, &key)) {
-			decode_string(buf, &key);
+			str_clear(buf);
+			jsontext_resolve(buf, &key);
 			field = intake_find_field(
 			    in, buf->s ? buf->s : "", buf->len);
 			if (field >= 0)

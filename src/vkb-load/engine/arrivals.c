@@ -8,7 +8,6 @@
 #include "pools.h"
 #include "run.h"
 #include "sending.h"
-#include "sendlist.h"
 
 #include <math.h>
 
@@ -599,7 +598,7 @@ send_late(struct worker *w, struct conn *c, int64_t now)
 	if (!n)
 		return;
 	for (i = 0; i < n; i++) {
-		due = sendlist_at(c->list, c->list->nsent + i)->due_ns;
+		due = outbox_at(c->list, c->list->nsent + i)->due_ns;
 		c->due[(first + i) % r->pipeline] = convert_recorded(r, due);
 	}
 	outbox_take_late(w->outbox, c, n);
@@ -640,7 +639,7 @@ record_recorded(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 		due = c->due[c->oldest];
 		note_due(w, due);
 		record_reply(w, now, due, c->written[c->oldest],
-		    sendlist_at(c->list, i)->part);
+		    outbox_at(c->list, i)->part);
 		c->oldest = (c->oldest + 1) % w->run->pipeline;
 	}
 	outbox_answer(w->outbox, c, replies);
@@ -676,14 +675,14 @@ is_replay_done(struct worker *w)
 static void
 record_unsent(struct worker *w, int64_t now)
 {
-	const struct sendlist *f;
-	const struct sendlist_item *item;
+	const struct outbox_list *f;
+	const struct outbox_item *item;
 	int64_t due;
 
 	for (size_t i = 0; i < w->nconns; i++) {
 		f = w->conns[i]->list;
 		for (size_t k = 0; k < f->late; k++) {
-			item = sendlist_at(f, f->nsent + k);
+			item = outbox_at(f, f->nsent + k);
 			due = convert_recorded(w->run, item->due_ns);
 			note_due(w, due);
 			if (due < 0)

@@ -19,7 +19,7 @@
 struct addrinfo;
 struct checks_queue;
 struct conn;
-struct sendlist;
+struct outbox_list;
 struct iovec;
 struct slotmap_node;
 struct tls;
@@ -140,7 +140,7 @@ struct conn {
 	uint32_t oldest;
 	struct mix_ring ring;          /* what was sent; of a mix only */
 	struct checks_queue *expected; /* see checks.h, or NULL; owned */
-	struct sendlist *list; /* of a trace, or NULL; owned by the worker */
+	struct outbox_list *list; /* of a trace, or NULL; owned by the worker */
 };
 
 void conn_open(struct conn *, int64_t now);

@@ -2,22 +2,76 @@
 #include "cmdargs.h"
 #include "cmdsource.h"
 #include "engine.h"
-#include "sendlist.h"
 #include "keys.h"
 #include "mem.h"
 #include "mixparts.h"
-#include "omissions.h"
 #include "outbox.h"
-#include "placing.h"
 #include "run.h"
 #include "sending.h"
+#include "slotmap.h"
 #include "tracefile.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK 256    /* commands read at once, so that replies do not wait */
 #define SCRIPT "lua" /* the address of what scripts send */
+
+/* What a command means for the order of others. */
+enum dealer_act { PLAIN, MULTI, END, TO_ALL };
+
+struct dealer_command {
+	struct outbox_item item; /* its bytes are owned */
+	enum dealer_act act;     /* TO_ALL: each node gets it */
+	uint32_t from;           /* the recorded connection */
+	uint32_t db;
+	long slot; /* of its keys; -1: it has none */
+};
+
+/* Adds 'count' commands of a kind that are not sent to the *n kinds; if these
+ * are too many, to "others". */
+static void
+add_omission(struct engine_error v[ENGINE_ERRORS], size_t *n, const char *name,
+    const char *why, uint64_t count)
+{
+	struct engine_error *e;
+	size_t i;
+
+	for (i = 0; i < *n; i++)
+		if (strcmp(v[i].kind, name) == 0 && strcmp(v[i].text, why) == 0)
+			break;
+	if (i == ENGINE_ERRORS)
+		i--;
+	e = &v[i];
+	e->count += count;
+	if (i < *n)
+		return;
+	if (++*n == ENGINE_ERRORS) {
+		name = "others";
+		why = "for several reasons";
+	}
+	snprintf(e->kind, sizeof e->kind, "%s", name);
+	snprintf(e->text, sizeof e->text, "%s", why);
+}
+
+/* A recorded connection. */
+struct origin {
+	bool script;
+	bool opening;      /* MULTI waits for the node of the transaction */
+	struct conn *conn; /* of an open transaction, or NULL */
+	struct dealer_command multi;
+};
+
+/* A client of this thread, which has a connection to each node. */
+struct local {
+	int64_t owner; /* the recorded connection in a transaction, or -1 */
+	struct dealer_command *held;
+	size_t nheld, cap;
+};
 
 struct dealer {
 	struct worker *worker;
@@ -26,12 +80,203 @@ struct dealer {
 	bool read;     /* 'next' is to be dealt */
 	bool ended;    /* nothing is left to read */
 	uint64_t seen; /* commands that are sent, by any thread */
-	struct placing *placing;
 	struct outbox outbox;
-	struct omissions omissions;
+	struct origin *origins; /* by the number of the recorded connection */
+	size_t norigins, origins_cap;
+	struct local *locals; /* of each client */
+	struct engine_error omitted[ENGINE_ERRORS];
+	size_t nomitted;
 	enum cmdargs_role *roles;
 	size_t roles_cap;
 };
+
+static size_t
+find_client(const struct dealer *d, uint32_t from)
+{
+	return from % (size_t)d->worker->run->work->clients;
+}
+
+/* Is it a client of this thread? */
+static bool
+is_ours(const struct dealer *d, uint32_t from)
+{
+	return find_client(d, from) % d->worker->run->nworkers ==
+	    (size_t)d->worker->index;
+}
+
+static size_t
+find_local(const struct dealer *d, uint32_t from)
+{
+	return find_client(d, from) / d->worker->run->nworkers;
+}
+
+static void
+make_item(struct outbox_item *item, const struct tracefile_word *w, size_t n)
+{
+	size_t size = 32, len;
+
+	for (size_t i = 0; i < n; i++)
+		size += w[i].n + 32;
+	item->bytes = mem_resize(NULL, size, 1);
+	len = (size_t)snprintf(item->bytes, size, "*%zu\r\n", n);
+	for (size_t i = 0; i < n; i++) {
+		len += (size_t)snprintf(
+		    item->bytes + len, size - len, "$%zu\r\n", w[i].n);
+		memcpy(item->bytes + len, w[i].s, w[i].n);
+		memcpy(item->bytes + len + w[i].n, "\r\n", 2);
+		len += w[i].n + 2;
+	}
+	item->n = len;
+}
+
+/* Moves a connection to the database of its next command. */
+static void
+select_db(struct dealer *d, struct conn *c, const struct dealer_command *x)
+{
+	struct outbox_item item = {.due_ns = x->item.due_ns};
+	struct tracefile_word w[2] = {{"SELECT", 6}, {NULL, 0}};
+	char text[16];
+
+	if (c->list->db == x->db)
+		return;
+	w[1].s = text;
+	w[1].n = (size_t)snprintf(text, sizeof text, "%u", x->db);
+	item.part = mixparts_name(d->worker, "SELECT");
+	make_item(&item, w, 2);
+	outbox_push(d->worker, c, &item);
+	c->list->db = x->db;
+}
+
+/* Returns the connection of the command's client to a node. */
+static struct conn *
+get_conn(const struct dealer *d, const struct dealer_command *x, size_t pool)
+{
+	return d->worker->pools[pool].conns[find_local(d, x->from)];
+}
+
+static void
+push_to(struct dealer *d, const struct dealer_command *x, struct conn *c)
+{
+	select_db(d, c, x);
+	outbox_push(d->worker, c, &x->item);
+}
+
+static void
+push_to_all(struct dealer *d, const struct dealer_command *x)
+{
+	struct dealer_command copy;
+
+	for (size_t i = 1; i < d->worker->npools; i++) {
+		copy = *x;
+		copy.item.bytes = mem_strn(x->item.bytes, x->item.n);
+		push_to(d, &copy, get_conn(d, &copy, i));
+	}
+	push_to(d, x, get_conn(d, x, 0));
+}
+
+/*
+ * Returns the connection of a command, or NULL if its transaction is on another
+ * node. MULTI waits for the first command behind it. A transaction keeps its
+ * connection, also when the slots move meanwhile.
+ */
+static struct conn *
+choose_conn(struct dealer *d, const struct dealer_command *x)
+{
+	const struct worker *w = d->worker;
+	struct origin *o = &d->origins[x->from];
+	size_t pool = w->npools == 1 ? 0
+	    : x->slot < 0            ? x->from % w->npools
+				     : w->map->owners[x->slot];
+	struct conn *c = get_conn(d, x, pool);
+
+	if (o->opening) {
+		o->opening = false;
+		o->conn = c;
+		push_to(d, &o->multi, c);
+	}
+	if (!o->conn)
+		return c;
+	return x->slot >= 0 && pool != o->conn->pool ? NULL : o->conn;
+}
+
+static void
+place_command(struct dealer *d, const struct dealer_command *x)
+{
+	struct origin *o = &d->origins[x->from];
+	struct conn *c;
+
+	if (x->act == TO_ALL && !o->opening && !o->conn) {
+		push_to_all(d, x);
+		return;
+	}
+	if (x->act == MULTI && !o->opening && !o->conn &&
+	    d->worker->npools > 1) {
+		o->opening = true;
+		o->multi = *x;
+		return;
+	}
+	c = choose_conn(d, x);
+	if (!c) {
+		add_omission(d->omitted, &d->nomitted, "in a transaction",
+		    "it is on another node", 1);
+		free(x->item.bytes);
+		return;
+	}
+	push_to(d, x, c);
+	if (x->act == END)
+		o->conn = NULL;
+}
+
+/* Notes the begin or the end of a transaction. */
+static void
+place_in_turn(struct dealer *d, struct local *l, const struct dealer_command *x)
+{
+	place_command(d, x);
+	if (x->act == MULTI)
+		l->owner = x->from;
+	else if (x->act == END)
+		l->owner = -1;
+}
+
+/* Passes on the commands that were held back, up to the next one that must wait
+ * for a transaction. */
+static void
+release_held(struct dealer *d, struct local *l)
+{
+	struct dealer_command x;
+	size_t i = 0;
+
+	while (i < l->nheld) {
+		x = l->held[i];
+		if (l->owner >= 0 && l->owner != x.from) {
+			i++;
+			continue;
+		}
+		l->nheld--;
+		memmove(&l->held[i], &l->held[i + 1],
+		    (l->nheld - i) * sizeof *l->held);
+		place_in_turn(d, l, &x);
+		if (l->owner < 0)
+			i = 0;
+	}
+}
+
+/* Gives a command to the connection that sends it, now or when a transaction
+ * has ended that keeps it back. Takes its bytes. */
+static void
+put_command(struct dealer *d, const struct dealer_command *x)
+{
+	struct local *l = &d->locals[find_local(d, x->from)];
+
+	if (l->owner >= 0 && l->owner != x->from) {
+		l->held = mem_grow(l->held, l->nheld, &l->cap, sizeof *l->held);
+		l->held[l->nheld++] = *x;
+		return;
+	}
+	place_in_turn(d, l, x);
+	if (l->nheld && l->owner < 0)
+		release_held(d, l);
+}
 
 struct dealer *
 dealer_new(struct worker *w)
@@ -48,7 +293,9 @@ dealer_new(struct worker *w)
 	d = mem_new(sizeof *d);
 	d->worker = w;
 	d->file = file;
-	d->placing = placing_new(w, &d->omissions);
+	d->locals = mem_array(w->nclients, sizeof *d->locals);
+	for (size_t i = 0; i < w->nclients; i++)
+		d->locals[i].owner = -1;
 	w->outbox = &d->outbox;
 	return d;
 }
@@ -58,7 +305,16 @@ dealer_free(struct dealer *d)
 {
 	if (!d)
 		return;
-	placing_free(d->placing);
+	for (size_t i = 0; i < d->worker->nclients; i++) {
+		for (size_t k = 0; k < d->locals[i].nheld; k++)
+			free(d->locals[i].held[k].item.bytes);
+		free(d->locals[i].held);
+	}
+	for (size_t i = 0; i < d->norigins; i++)
+		if (d->origins[i].opening)
+			free(d->origins[i].multi.item.bytes);
+	free(d->locals);
+	free(d->origins);
 	outbox_free(&d->outbox);
 	tracefile_close(d->file);
 	free(d->roles);
@@ -67,7 +323,7 @@ dealer_free(struct dealer *d)
 
 /* Returns why the command cannot be sent to a cluster, or NULL. */
 static const char *
-find_slot(struct dealer *d, struct placing_command *x)
+find_slot(struct dealer *d, struct dealer_command *x)
 {
 	const struct tracefile_command *c = &d->next;
 	long slot;
@@ -91,41 +347,54 @@ find_slot(struct dealer *d, struct placing_command *x)
 	return NULL;
 }
 
-static enum placing_act
+static enum dealer_act
 find_act(const struct tracefile_word *w)
 {
 	static const struct {
 		const char *name;
-		enum placing_act act;
-	} acts[] = {{"MULTI", PLACING_MULTI}, {"EXEC", PLACING_END},
-	    {"DISCARD", PLACING_END}, {"SCRIPT", PLACING_ALL},
-	    {"FUNCTION", PLACING_ALL}};
+		enum dealer_act act;
+	} acts[] = {{"MULTI", MULTI}, {"EXEC", END}, {"DISCARD", END},
+	    {"SCRIPT", TO_ALL}, {"FUNCTION", TO_ALL}};
 
 	for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
 		if (cmdargs_is(w, acts[i].name))
 			return acts[i].act;
-	return PLACING_PLAIN;
+	return PLAIN;
 }
 
 /* Returns why the command that was read is not sent, or NULL. */
 static const char *
-find_obstacle(struct dealer *d, struct placing_command *x)
+find_obstacle(struct dealer *d, struct dealer_command *x)
 {
 	const struct tracefile_command *c = &d->next;
 	const char *why = cmdargs_refuse(c->words, c->n);
 
-	if (placing_is_script(d->placing, c->conn))
+	if (d->origins[c->conn].script)
 		return "a script sent it";
 	if (why || c->omitted)
 		return why ? why : "it was not hashed";
 	return d->worker->run->by_key ? find_slot(d, x) : NULL;
 }
 
+/* No command follows: passes on those that were held back. */
 static void
 end_trace(struct dealer *d)
 {
+	struct origin *o;
+
 	d->ended = true;
-	placing_end(d->placing);
+	for (size_t i = 0; i < d->worker->nclients; i++)
+		while (d->locals[i].nheld) {
+			d->locals[i].owner = -1;
+			release_held(d, &d->locals[i]);
+		}
+	for (size_t i = 0; i < d->norigins; i++) {
+		o = &d->origins[i];
+		if (!o->opening)
+			continue;
+		o->opening = false;
+		push_to(d, &o->multi, get_conn(d, &o->multi, 0));
+	}
 }
 
 /* Deals the command that was read, or counts why not. */
@@ -133,7 +402,7 @@ static void
 deal_next(struct dealer *d)
 {
 	const struct tracefile_command *c = &d->next;
-	struct placing_command x = {.from = c->conn, .db = c->db, .slot = -1};
+	struct dealer_command x = {.from = c->conn, .db = c->db, .slot = -1};
 	char name[CMDARGS_NAME];
 	const char *why;
 
@@ -146,17 +415,17 @@ deal_next(struct dealer *d)
 		end_trace(d);
 		return;
 	}
-	if (!placing_is_ours(d->placing, c->conn))
+	if (!is_ours(d, c->conn))
 		return;
 	if (why) {
-		omissions_add(&d->omissions, name, why, 1);
+		add_omission(d->omitted, &d->nomitted, name, why, 1);
 		return;
 	}
 	x.act = find_act(&c->words[0]);
 	x.item.due_ns = (int64_t)(c->at_us * 1000);
 	x.item.part = mixparts_name(d->worker, name);
-	placing_make_item(&x.item, c->words, c->n);
-	placing_put(d->placing, &x);
+	make_item(&x.item, c->words, c->n);
+	put_command(d, &x);
 }
 
 /* Makes a command available in 'next'. Returns false at the end. */
@@ -169,10 +438,12 @@ read_next(struct dealer *d)
 	while (!d->read && !d->ended) {
 		rc = tracefile_next(d->file, &d->next, &address);
 		d->read = rc > 0 && !address;
-		if (rc > 0 && address)
-			placing_add_origin(
-			    d->placing, strcmp(address, SCRIPT) == 0);
-		else if (rc == 0)
+		if (rc > 0 && address) {
+			d->origins = mem_grow(d->origins, d->norigins,
+			    &d->origins_cap, sizeof *d->origins);
+			d->origins[d->norigins++] = (struct origin){
+			    .script = strcmp(address, SCRIPT) == 0};
+		} else if (rc == 0)
 			end_trace(d);
 		else if (rc < 0) {
 			run_fail(
@@ -208,7 +479,7 @@ dealer_read(struct worker *w, int64_t until_ns)
 static void
 send_next(struct worker *w, struct conn *c, int64_t now)
 {
-	size_t n = sendlist_count(c->list);
+	size_t n = outbox_count(c->list);
 
 	c->list->waits = !n && c->state == CONN_READY && !c->awaited;
 	if (!n || c->state != CONN_READY || c->awaited || c->next)
@@ -261,17 +532,9 @@ dealer_is_empty(const struct dealer *d)
 void
 dealer_report(const struct dealer *d, struct engine_result *r)
 {
-	struct omissions all;
-
-	if (!d)
-		return;
-	memcpy(all.v, r->omitted, sizeof all.v);
-	all.n = r->nomitted;
-	for (size_t i = 0; i < d->omissions.n; i++)
-		omissions_add(&all, d->omissions.v[i].kind,
-		    d->omissions.v[i].text, d->omissions.v[i].count);
-	memcpy(r->omitted, all.v, sizeof r->omitted);
-	r->nomitted = all.n;
+	for (size_t i = 0; d && i < d->nomitted; i++)
+		add_omission(r->omitted, &r->nomitted, d->omitted[i].kind,
+		    d->omitted[i].text, d->omitted[i].count);
 }
 
 static size_t

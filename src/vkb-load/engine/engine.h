@@ -109,8 +109,6 @@ struct engine_work {
 			  * that a server reads at once: always in one way */
 	bool resp3;      /* HELLO 3, else RESP2 */
 	uint64_t seed;
-	size_t role; /* streams of one role have one rate together, see
-		      * engine_run_slices */
 	const cpu_set_t *cpus; /* of the client threads; NULL: inherited */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
 	double rate;           /* requests/s, open loop; 0: closed loop; the

@@ -5,7 +5,7 @@
 #include "mem.h"
 #include "mix.h"
 #include "run.h"
-#include "sendlist.h"
+#include "outbox.h"
 
 #include <endian.h>
 #include <math.h>
@@ -69,7 +69,7 @@ mixparts_find(
     const struct worker *w, const struct conn *c, uint32_t nth, uint32_t n)
 {
 	if (c->list)
-		return sendlist_at(c->list, nth)->part;
+		return outbox_at(c->list, nth)->part;
 	return mix_step(w->run->source->mix, &c->ring, c->ring.at - n + nth)
 	    ->part;
 }
@@ -183,7 +183,7 @@ take_replies(struct worker *w, const struct conn *c, uint32_t n)
 
 	if (c->list)
 		for (uint32_t i = 0; i < n; i++)
-			w->parts[sendlist_at(c->list, i)->part].n++;
+			w->parts[outbox_at(c->list, i)->part].n++;
 	else if (n > FEW)
 		count_steps(w, &c->ring, at, n);
 	else

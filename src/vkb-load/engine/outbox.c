@@ -1,10 +1,69 @@
 #include "outbox.h"
-#include "sendlist.h"
 #include "mem.h"
 #include "run.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+struct outbox_list *
+outbox_list_new(uint32_t db)
+{
+	struct outbox_list *f = mem_new(sizeof *f);
+
+	f->db = db;
+	return f;
+}
+
+static void
+grow_ring(struct outbox_list *f)
+{
+	size_t cap = f->cap ? 2 * f->cap : 8;
+	struct outbox_item *v = mem_array(cap, sizeof *v);
+
+	for (size_t i = 0; i < f->n; i++)
+		v[i] = *outbox_at(f, i);
+	free(f->ring);
+	f->ring = v;
+	f->head = 0;
+	f->cap = cap;
+}
+
+static void
+push_item(struct outbox_list *f, const struct outbox_item *item)
+{
+	if (f->n == f->cap)
+		grow_ring(f);
+	*outbox_at(f, f->n++) = *item;
+}
+
+/* Frees the n oldest items, which were answered. Returns their bytes. */
+static size_t
+drop_items(struct outbox_list *f, uint32_t n)
+{
+	struct outbox_item *item;
+	size_t bytes = 0;
+
+	for (; n && f->n; n--) {
+		item = outbox_at(f, 0);
+		bytes += item->n;
+		free(item->bytes);
+		f->head = (f->head + 1) & (f->cap - 1);
+		f->n--;
+		f->nsent -= f->nsent > 0;
+	}
+	return bytes;
+}
+
+void
+outbox_list_free(struct outbox_list *f)
+{
+	if (!f)
+		return;
+	while (f->n)
+		drop_items(f, 1);
+	free(f->ring);
+	free(f);
+}
 
 void
 outbox_free(struct outbox *o)
@@ -55,11 +114,11 @@ add_order(struct outbox *o, struct conn *c)
 }
 
 void
-outbox_push(struct worker *w, struct conn *c, const struct sendlist_item *item)
+outbox_push(struct worker *w, struct conn *c, const struct outbox_item *item)
 {
 	struct outbox *o = w->outbox;
 
-	sendlist_push(c->list, item);
+	push_item(c->list, item);
 	o->waiting++;
 	o->bytes += item->n;
 	if (run_is_open(w->run))
@@ -72,7 +131,7 @@ outbox_push(struct worker *w, struct conn *c, const struct sendlist_item *item)
 static int64_t
 get_due(const struct conn *c)
 {
-	return sendlist_at(c->list, c->list->nsent + c->list->late)->due_ns;
+	return outbox_at(c->list, c->list->nsent + c->list->late)->due_ns;
 }
 
 void
@@ -109,11 +168,11 @@ void
 outbox_send(struct worker *w, struct conn *c, int64_t now)
 {
 	struct outbox *o = w->outbox;
-	const struct sendlist_item *item;
+	const struct outbox_item *item;
 	size_t len = 0;
 
 	while (c->todo) {
-		item = sendlist_at(c->list, c->list->nsent);
+		item = outbox_at(c->list, c->list->nsent);
 		if (len && item->n > RUN_SLICE - len)
 			break;
 		c->list->nsent++;
@@ -132,7 +191,7 @@ outbox_send(struct worker *w, struct conn *c, int64_t now)
 void
 outbox_answer(struct outbox *o, struct conn *c, uint32_t n)
 {
-	o->bytes -= sendlist_drop(c->list, n);
+	o->bytes -= drop_items(c->list, n);
 	if (c->list->late)
 		outbox_add_ready(o, c);
 }

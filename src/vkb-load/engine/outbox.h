@@ -5,12 +5,49 @@
 #ifndef OUTBOX_H
 #define OUTBOX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct conn;
-struct sendlist_item;
 struct worker;
+
+struct outbox_item {
+	int64_t due_ns; /* since the first command of the trace, as recorded */
+	size_t n;
+	size_t part; /* its command, see mixparts_name */
+	char *bytes; /* RESP; owned */
+};
+
+/* The commands of one connection: in order, those that wait for their reply
+ * first, then those that are to be sent. They are kept until they are answered.
+ */
+struct outbox_list {
+	struct outbox_item *ring; /* 'cap' of them, a power of two */
+	size_t head, n, cap;
+	size_t nsent; /* the first ones, whose replies are awaited */
+	size_t late;  /* at recorded times: the next ones, which are due */
+	uint32_t db;  /* after all its commands */
+	bool listed;  /* see outbox_take_ready */
+	bool waits;   /* closed loop: idle, because it had nothing to send */
+};
+
+struct outbox_list *outbox_list_new(uint32_t db);
+void outbox_list_free(struct outbox_list *); /* NULL does nothing */
+
+/* Returns the i-th item, below n. */
+static inline struct outbox_item *
+outbox_at(const struct outbox_list *f, size_t i)
+{
+	return &f->ring[(f->head + i) & (f->cap - 1)];
+}
+
+/* Returns how many are to be sent. */
+static inline size_t
+outbox_count(const struct outbox_list *f)
+{
+	return f->n - f->nsent;
+}
 
 struct outbox {
 	size_t waiting;      /* commands that are not sent */
@@ -25,7 +62,7 @@ struct outbox {
 void outbox_free(struct outbox *);
 
 /* Adds a command of a connection, and takes its bytes. */
-void outbox_push(struct worker *, struct conn *, const struct sendlist_item *);
+void outbox_push(struct worker *, struct conn *, const struct outbox_item *);
 
 /* The connections that have something to send, and may have room. take returns
  * NULL if there is none. */

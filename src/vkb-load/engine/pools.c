@@ -1,6 +1,6 @@
 #include "pools.h"
 #include "checks.h"
-#include "sendlist.h"
+#include "outbox.h"
 #include "mem.h"
 #include "routes.h"
 #include "run.h"
@@ -421,7 +421,7 @@ new_conn(struct worker *w, size_t i)
 		c->written = mem_array(r->pipeline, sizeof *c->due);
 	}
 	if (r->work->replay)
-		c->list = sendlist_new((uint32_t)r->target->db);
+		c->list = outbox_list_new((uint32_t)r->target->db);
 	return c;
 }
 

@@ -2,7 +2,7 @@
 #include "checks.h"
 #include "connect.h"
 #include "hint.h"
-#include "sendlist.h"
+#include "outbox.h"
 #include "losses.h"
 #include "mem.h"
 #include "mixparts.h"
@@ -223,8 +223,8 @@ make_again(struct worker *w, struct conn *c, uint32_t at, uint32_t step,
 
 	cursor.expected = NULL;
 	if (c->list) {
-		q->n = sendlist_at(c->list, at)->n;
-		q->bytes = mem_strn(sendlist_at(c->list, at)->bytes, q->n);
+		q->n = outbox_at(c->list, at)->n;
+		q->bytes = mem_strn(outbox_at(c->list, at)->bytes, q->n);
 		return;
 	}
 	if (!c->batch) {

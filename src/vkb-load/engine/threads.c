@@ -1,24 +1,451 @@
 #include "threads.h"
 #include "checks.h"
+#include "chooser.h"
+#include "clock.h"
+#include "counters.h"
 #include "dealer.h"
-#include "sendlist.h"
 #include "hist.h"
+#include "losses.h"
 #include "mem.h"
 #include "mixparts.h"
+#include "outbox.h"
 #include "pools.h"
+#include "reconnect.h"
 #include "redirect.h"
 #include "run.h"
+#include "sending.h"
 #include "share.h"
 #include "slotmap.h"
 #include "str.h"
 #include "tls.h"
-#include "worker.h"
+#include "transaction.h"
+#include "verify.h"
 #include "written.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+/* The event loop of a load thread. Private to the engine, like run.h. */
+
+#define EVENTS 64
+#define TICK_NS 50000000
+
+static void
+send_next_batch(struct worker *w, struct conn *c, int64_t now)
+{
+	if (c->next)
+		reconnect_open(w, c, now);
+	else
+		w->run->arrivals->pacing->idle(w, c, now);
+}
+
+/* Sends on a ready connection; lost requests first. */
+static void
+resume_conn(struct conn *c, int64_t now)
+{
+	struct worker *w = c->owner;
+
+	if (w->external && c->again)
+		losses_resend(w, c, now);
+	else if (w->external && (run_is_open(w->run) || !c->nredirected))
+		send_next_batch(w, c, now);
+}
+
+static void
+begin_conn(struct conn *c, int64_t now)
+{
+	struct worker *w = c->owner;
+
+	if (w->checks)
+		checks_forget(c->expected);
+	/*
+	 * Commands in turn begin with the first, others at any collection; what
+	 * is reopened on purpose continues where it was.
+	 */
+	if (!reconnect_finish(w, c))
+		c->cursor.turn = w->run->source->cycle > 1 ? 0 : c->index;
+	resume_conn(c, now);
+}
+
+static void
+on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
+{
+	struct worker *w = c->owner;
+	struct run *r = w->run;
+	uint32_t plain = c->awaited - c->refills;
+
+	if (plain > t->replies)
+		plain = t->replies;
+	c->awaited -= t->replies;
+	if (c->repeats)
+		plain = transaction_count_new(c, plain);
+	w->answered += plain;
+	if (c->refills > c->awaited)
+		c->refills = c->awaited;
+	counters_count_answers(
+	    w, r->arrivals->pacing->answered(w, c, now, plain), t->misses, now);
+	w->taken = 0;
+	if (!c->awaited) {
+		w->loop.busy--;
+		if (w->external && (run_is_open(r) || !c->nredirected))
+			send_next_batch(w, c, now);
+	}
+}
+
+static void
+on_error(struct conn *c, const char *line, uint32_t nth)
+{
+	struct worker *w = c->owner;
+
+	bool ok;
+	size_t part = 0;
+
+	if (strcmp(line, SCAN_NIL) == 0 && !transaction_is_exec(w, c, nth))
+		return;
+	ok = counters_count_error_reply(w, c, line);
+	if (!ok)
+		return;
+	if (w->checks)
+		checks_excuse(w->checks, c->expected, nth);
+	if (w->parts) {
+		part = mixparts_find(w, c, nth, c->awaited);
+		mixparts_count_error(w, part, line);
+	}
+	if (redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
+		return;
+	counters_count_refused(w, line);
+	if (w->parts)
+		mixparts_count_refused(w, part, line);
+}
+
+static void
+on_missed(struct conn *c, uint32_t nth, bool zero)
+{
+	struct worker *w = c->owner;
+
+	if (w->checks)
+		checks_miss(w->checks, c->expected, nth);
+	if (w->parts)
+		mixparts_miss(w, mixparts_find(w, c, nth, c->awaited), zero);
+}
+
+static void
+on_value(struct conn *c, uint32_t nth, const char *p, size_t n, uint64_t left)
+{
+	const struct worker *w = c->owner;
+
+	checks_take(w->checks, c->expected, nth, p, n, left);
+}
+
+static void
+on_nonsense(struct conn *c, const char *why)
+{
+	losses_fail_on_nonsense(c->owner, c, why);
+}
+
+static bool
+on_loss(struct conn *c, const char *why, int64_t now)
+{
+	return losses_break(c->owner, c, why, now);
+}
+
+static void
+on_room(struct conn *c, int64_t now)
+{
+	sending_continue(c->owner, c, now);
+}
+
+/* The same where each needs more work; a function of its own keeps others
+ * fast. */
+static void
+on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
+{
+	struct worker *w = c->owner;
+
+	if (w->checks)
+		checks_end(w->checks, c->expected, t->replies);
+	if (w->connect)
+		reconnect_count(w, c, t->replies);
+	on_replies(c, now, t);
+}
+
+static const struct conn_client worker_client = {.ready = begin_conn,
+    .resumed = resume_conn,
+    .replies = on_replies,
+    .error = on_error,
+    .missed = on_missed,
+    .value = on_value,
+    .nonsense = on_nonsense,
+    .lost = on_loss,
+    .room = on_room};
+
+/* The same for connections that are reopened on purpose, or whose replies are
+ * verified. */
+static const struct conn_client watched_client = {.ready = begin_conn,
+    .resumed = resume_conn,
+    .replies = on_watched_replies,
+    .error = on_error,
+    .missed = on_missed,
+    .value = on_value,
+    .nonsense = on_nonsense,
+    .lost = on_loss,
+    .room = on_room};
+
+static void
+run_tick(struct worker *w, int64_t now)
+{
+	struct run *r = w->run;
+	struct slotmap *m = atomic_load(&r->map);
+	size_t i;
+
+	w->tick_ns = now + TICK_NS;
+	if (m != w->map)
+		pools_remap(w, m);
+	for (i = 0; i < w->nconns; i++)
+		if (losses_check(w, w->conns[i], now))
+			losses_expire(w, w->conns[i], now);
+	redirect_check(w, now);
+	reconnect_check(w, now);
+	if (atomic_load(&r->gate->lost_too_much) && !w->ending) {
+		w->ending = true;
+		w->cut = now < r->t1;
+	}
+	if (w->external && now >= w->interval_end &&
+	    (!run_by_duration(r) || now < r->t1))
+		counters_end_interval(w, now);
+}
+
+/* epoll_wait with a timeout in ns; in two steps before Linux 5.11. */
+static int
+wait_ns(struct worker *w, struct epoll_event *events, int64_t ns)
+{
+	struct pollfd p = {.fd = w->loop.ep, .events = POLLIN};
+	struct timespec t = {0};
+	int n = -1;
+
+	if (ns <= 0)
+		return epoll_wait(w->loop.ep, events, EVENTS, 0);
+	t.tv_nsec = (long)ns;
+	if (!w->no_pwait2)
+		n = epoll_pwait2(w->loop.ep, events, EVENTS, &t, NULL);
+	if (n < 0 && errno == ENOSYS)
+		w->no_pwait2 = true;
+	if (!w->no_pwait2)
+		return n;
+	n = ppoll(&p, 1, &t, NULL);
+	return n > 0 ? epoll_wait(w->loop.ep, events, EVENTS, 0) : n;
+}
+
+/* Waits for events, but not beyond the next tick or arrival. */
+static int
+wait_events(struct worker *w, struct epoll_event *events)
+{
+	const struct run *r = w->run;
+	int64_t next = w->tick_ns;
+	int ms = TICK_NS / 1000000;
+
+	if (w->external && w->loop.now < w->run->t1 && w->run->t1 < next)
+		next = w->run->t1;
+	if (w->external && run_is_open(w->run)) {
+		if (r->arrivals->pacing->next(w) < next)
+			next = r->arrivals->pacing->next(w);
+		return wait_ns(w, events, next - clock_ns());
+	}
+	if (next - w->loop.now < TICK_NS)
+		ms = next > w->loop.now
+		    ? (int)((next - w->loop.now) / 1000000) + 1
+		    : 0;
+	return epoll_wait(w->loop.ep, events, EVENTS, ms);
+}
+
+static void
+send_due(struct worker *w)
+{
+	const struct pacing *pacing = w->run->arrivals->pacing;
+
+	if (w->external && pacing->dispatch)
+		pacing->dispatch(w, w->loop.now = clock_ns());
+}
+
+static void
+handle_events(struct worker *w)
+{
+	struct epoll_event e[EVENTS];
+	int i, n = wait_events(w, e);
+
+	if (n <= 0)
+		w->loop.now = clock_ns();
+	for (i = 0; i < n && !run_halted(w->run); i++)
+		conn_event(e[i].data.ptr, e[i].events);
+	if (w->loop.now >= w->tick_ns)
+		run_tick(w, w->loop.now);
+	send_due(w);
+}
+
+/* In a cluster, where keys without a tag decide the node. */
+static void
+prepare_scout(struct worker *w)
+{
+	const struct run *r = w->run;
+	const struct cmdsource *s = r->source;
+
+	if (!s->routes || s->tagged)
+		return;
+	w->scouted = cmdsource_buffer(s, 1);
+	w->scout.chooser = r->chooser;
+	rng_seed(&w->scout.rng, rng_next(&w->rng), 0);
+	if (!s->mix)
+		return;
+	mix_ring_init(&w->scout_ring, s->mix, 1, rng_next(&w->rng), 0);
+	w->scout.ring = &w->scout_ring;
+}
+
+static void
+prepare_worker(struct worker *w)
+{
+	struct run *r = w->run;
+	const struct engine_work *work = r->work;
+	const struct cmdsource *s = r->source;
+	uint64_t from;
+
+	reconnect_init(w);
+	w->client =
+	    w->connect || work->verify ? &watched_client : &worker_client;
+	w->tid = (pid_t)syscall(SYS_gettid);
+	prctl(PR_SET_TIMERSLACK, 1);
+	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
+	w->warm = r->space * (uint64_t)w->index / r->nworkers;
+	w->latency = HIST_LATENCY();
+	if (run_is_open(r))
+		w->service = HIST_LATENCY();
+	mixparts_init(w);
+	w->loop.in = mem_new(CONN_READ_SIZE);
+	w->batch = cmdsource_buffer(s, RUN_SLICE);
+	if (work->verify) {
+		w->checks = mem_new(sizeof *w->checks);
+		w->checks->contents = verify_contents(s);
+		w->checks->found.on = true;
+		w->checks->kept = r->kept;
+		w->checks->required = r->kept && verify_is_filled(work);
+		w->checks->known = work->known;
+		if (!r->strict)
+			w->checks->written =
+			    written_new(WRITTEN_MOST / r->nworkers);
+	}
+	prepare_scout(w);
+	if (work->replay)
+		w->dealer = dealer_new(w);
+	if (!r->refill)
+		return;
+	w->refill = mem_new(r->refill->ops->room(
+	    r->refill, run_most_refills(r) * r->refill->len));
+	w->refill_cursor.chooser = &chooser_sequential;
+	from = KEYS_NUMBERS / 2 + share_begin(work, KEYS_NUMBERS / 2);
+	w->refill_cursor.number =
+	    (from +
+		(uint64_t)w->index *
+		    (KEYS_NUMBERS / 2 / (work->parts ? work->parts : 1) /
+			r->nworkers)) /
+	    r->refill->values;
+}
+
+static void
+connect_clients(struct worker *w)
+{
+	struct run *r = w->run;
+	size_t i;
+
+	w->loop.now = clock_ns();
+	w->tick_ns = w->loop.now + TICK_NS;
+	pools_remap(w, atomic_load(&r->map));
+	for (i = 0; i < w->nconns && !run_halted(r); i++)
+		conn_open(w->conns[i], w->loop.now);
+	while (w->loop.nready < w->nconns && !run_halted(r))
+		handle_events(w);
+	pthread_mutex_lock(&r->gate->lock);
+	r->nready++;
+	pthread_cond_broadcast(&r->gate->changed);
+	pthread_mutex_unlock(&r->gate->lock);
+}
+
+/* Waits for the next slice. Returns false if there is none. */
+static bool
+wait_slice(struct worker *w)
+{
+	struct run *r = w->run;
+	bool more;
+
+	pthread_mutex_lock(&r->gate->lock);
+	while (w->slice == r->slice && !r->released)
+		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
+	more = w->slice != r->slice;
+	w->slice = r->slice;
+	pthread_mutex_unlock(&r->gate->lock);
+	return more;
+}
+
+static void
+run_loop(struct worker *w)
+{
+	struct run *r = w->run;
+	const struct pacing *pacing = r->arrivals->pacing;
+	size_t i;
+
+	w->external = true;
+	w->ending = atomic_load(&r->gate->lost_too_much);
+	w->interval_end = r->slice_s > 0 ? INT64_MAX : r->t0 + RUN_SECOND;
+	w->loop.now = clock_ns();
+	reconnect_start(w);
+	if (run_is_open(r))
+		pacing->start(w);
+	else if (!w->dealer)
+		pools_begin(w);
+	for (i = 0; i < w->nconns; i++)
+		if (w->conns[i]->state == CONN_READY)
+			send_next_batch(w, w->conns[i], w->loop.now);
+	send_due(w);
+	while (!run_halted(r)) {
+		handle_events(w);
+		if (pacing->done(w))
+			break;
+	}
+	w->external = false;
+	losses_count_unfinished(w, clock_ns());
+	redirect_end(w, clock_ns());
+	if (run_is_open(r))
+		pacing->stop(w, clock_ns());
+}
+
+/* For pthread_create; the argument is a struct worker. */
+static void *
+worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct run *r = w->run;
+
+	w->loop.ep = epoll_create1(EPOLL_CLOEXEC);
+	if (w->loop.ep < 0)
+		err_die("epoll_create1: %s", strerror(errno));
+	prepare_worker(w);
+	connect_clients(w);
+	while (wait_slice(w)) {
+		if (!run_halted(r))
+			run_loop(w);
+		counters_end_slice(w);
+	}
+	pthread_mutex_lock(&r->gate->lock);
+	while (!r->released) /* its CPU time is read before it ends */
+		pthread_cond_wait(&r->gate->changed, &r->gate->lock);
+	pthread_mutex_unlock(&r->gate->lock);
+	return NULL;
+}
 
 /*
  * A batch this large is not given to the kernel at once: the send buffers of
@@ -177,7 +604,7 @@ free_worker(struct worker *w)
 		free(c->written);
 		free(c->ring.steps);
 		checks_free(c->expected);
-		sendlist_free(c->list);
+		outbox_list_free(c->list);
 		free(c);
 	}
 	dealer_free(w->dealer);
