@@ -130,6 +130,25 @@ test_match 'Throughput, CPU per request and latencies are compared as ratios to 
 test_match 'allowing 1\.5% between sessions \(ratios to a reference\)' text \
   'sessions of ratios are assumed to differ by less'
 vkb-compare --baseline base runs >brief
+test_match '^-  C3 .* 7\.[0-9]% slower .* worse' brief 'the table has the case'
+test_match ' p50 ' brief 'and the column of p50'
+echo '{"rules":[{"metric":"p50_latency_ms","class":"info"},{"metric":"rps","margin":"50%"},{"metric":"server_cpu*","margin":"50%"}]}' >policy.json
+test_that 'what a policy says of a metric holds for its ratio' vkb-compare --baseline base --policy policy.json runs
+test_absent 'had no effect' .err 'each rule has an effect'
+test_that 'so does --margin' vkb-compare --baseline base -m p50_latency_ms --margin p50_latency_ms=50% runs
+test_match '=  C3' .out 'the case lies within it'
+test_status 1 '--metrics with the name of a metric judges its ratio' vkb-compare --baseline base -m p50_latency_ms runs
+cp runs whole
+jq -c 'if .subject.label == "base" then del(.metrics.p50_latency_ratio) else . end' whole >runs
+test_status 1 'a baseline from before there was the ratio' vkb-compare --baseline base -m p50_latency_ms -f jsonl:deltas runs
+test_same 'p50_latency_ms gate' "$(jq -r 'select(.metric) | "\(.metric) \(.class)"' deltas | sort -u)" 'the latency itself is judged'
+vkb-compare --baseline base runs >text
+test_match '^Throughput and CPU per request are compared as ratios to the' text 'the sentence says what is compared'
+jq -c '(if .subject.label == "new" and .run.index % 3 != 0 then .039 else .031 end) as $p50 |
+  .metrics.p50_latency_ms = $p50 | .metrics.p50_latency_ratio = $p50 / .031' whole >runs
+vkb-compare --baseline base -m p50_latency_ms runs >text
+test_match '^[?] +C1 .* undecided$' text 'a step of the clock is no change of the ratio either'
+mv whole runs
 test_match '^Throughput, CPU per request and latencies are compared as ratios to the' brief \
   'the brief report has the sentence, too'
 # not_compared WHAT: 'runs' are judged by themselves, also where the ratios are named

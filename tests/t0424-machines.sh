@@ -293,6 +293,11 @@ regression rps_ratio c0045000' "$(found two | sort)" \
   'another reference begins another series'
 vkb-detect --latest 10 two >latest 2>&1
 test_absent 'not measured at the newest commit' latest 'the series of the former reference is not missing'
+jq -c 'if .subject.commit < "c0035" then del(.metrics.p50_latency_ratio) else . end |
+  .metrics.p50_latency_ms = (if .subject.commit < "c0020" then 1 else 1.4 end) * .metrics.p50_latency_ms' ratios >older
+test_match '^regression p50_latency_ms c0020000$' - 'where some runs lack the ratio, the latency itself is judged' <<END
+$(found older)
+END
 jq -c 'if .subject.commit < "c0020" then del(.env.reference_sha256, .metrics["rps_ratio", "p50_latency_ratio"]) else . end' two >joined
 test_status 1 'a history that is partly without a reference' vkb-detect joined
 test_match '\(4 series of 1 case\)' .out 'is judged by throughput and latency as well'

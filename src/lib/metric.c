@@ -264,7 +264,7 @@ metric_is_percentile(const struct metric *m, const char *hist)
 double
 metric_tail(const char *name)
 {
-	const struct metric *m = metric_find(name);
+	const struct metric *m = metric_find(metric_base(name));
 
 	return m && m->hist && m->quantile >= .9 ? 1 - m->quantile : 0;
 }
@@ -315,13 +315,22 @@ metric_base(const char *name)
 	return m && m->instead_of ? m->instead_of : name;
 }
 
-bool
-metric_has_ratio(const char *name)
+const struct metric *
+metric_ratio(const char *name)
 {
 	for (const struct metric *m = metric_table; m->name; m++)
 		if (m->instead_of && strcmp(m->instead_of, name) == 0)
-			return true;
-	return false;
+			return m;
+	return NULL;
+}
+
+bool
+metric_has_clock(const struct metric *m)
+{
+	const struct metric *of =
+	    m->instead_of ? metric_find(m->instead_of) : m;
+
+	return strcmp(of->unit, "ms") == 0;
 }
 
 /* Does the case have a rate, or more than one? */

@@ -53,6 +53,7 @@ struct metric {
 		     * writing runs of a fixed duration */
 };
 
+#define METRIC_RATIOS 7                    /* rows with 'instead_of' */
 extern const struct metric metric_table[]; /* .name NULL ends it */
 
 /* Returns the row of the table, or NULL if the name is unknown. */
@@ -80,8 +81,13 @@ void metric_write_label(struct str *, const char *name);
  * name itself. */
 const char *metric_base(const char *name);
 
-/* Is the metric one that a ratio to the reference server stands in for? */
-bool metric_has_ratio(const char *name);
+/* Returns the ratio to the reference server that stands in for the metric, or
+ * NULL. */
+const struct metric *metric_ratio(const char *name);
+
+/* Are its values, or those of which it is the ratio, read from a clock that may
+ * be coarse? */
+bool metric_has_clock(const struct metric *);
 
 /* Is the name one of a family, which the table lacks: cpuN_busy_percent, the
  * load of one CPU, or cmd_NAME_..., a server's counters of a command? */

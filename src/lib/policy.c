@@ -379,11 +379,21 @@ policy_free(struct policy *p)
 	free(p);
 }
 
+/* What a rule says of a metric holds for its ratio to a reference, too. */
+static bool
+matches_metric(const char *pattern, const char *metric)
+{
+	bool own = casename_matches(pattern, metric);
+	bool base = casename_matches(pattern, metric_base(metric));
+
+	return *pattern == '!' ? own && base : own || base;
+}
+
 static bool
 matches_rule(const struct rule *r, const struct json *config, const char *name,
     const char *metric)
 {
-	if ((r->metric && !casename_matches(r->metric, metric)) ||
+	if ((r->metric && !matches_metric(r->metric, metric)) ||
 	    (r->kase && !casename_matches(r->kase, name)))
 		return false;
 	for (const struct json *j = json_first(r->has); j; j = json_next(j))

@@ -166,7 +166,8 @@ static const struct row *
 find_row(const struct brief_case *b, const char *name)
 {
 	for (size_t i = 0; i < b->n; i++)
-		if (strcmp(b->rows[i].name, name) == 0 && b->rows[i].gate)
+		if (strcmp(metric_base(b->rows[i].name), name) == 0 &&
+		    b->rows[i].gate)
 			return &b->rows[i];
 	return NULL;
 }

@@ -62,7 +62,7 @@ judge_window(
 {
 	struct verdict_facts f = row->exact
 	    ? verdict_measure_exact(s[0].v, s[0].n, s[1].v, s[1].n)
-	    : infer_samples(s, strcmp(row->metric.unit, "ms") == 0);
+	    : infer_samples(s, metric_has_clock(&row->metric));
 	/* The margin that is sought is left out at first. */
 	struct claim any = verdict_make_claim(&f, 0);
 	struct claim beyond = verdict_make_claim(&f, row->margin);

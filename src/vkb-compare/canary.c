@@ -47,8 +47,8 @@ compare_with_history(const struct row *row, const struct history *h)
 	struct verdict_facts f = {.ratio = NAN};
 
 	if (x.n && y.n)
-		f = infer_samples((struct sample[2]){x, y},
-		    strcmp(row->metric.unit, "ms") == 0);
+		f = infer_samples(
+		    (struct sample[2]){x, y}, metric_has_clock(&row->metric));
 	sample_free(&x);
 	sample_free(&y);
 	return f;

@@ -242,7 +242,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 {
 	struct metric_facts *of = g->of = &c->metrics[c->nmetrics++];
 	struct sheet *sheet =
-	    sheet_new(g->n, strcmp(g->rows[0]->metric.unit, "ms") == 0);
+	    sheet_new(g->n, metric_has_clock(&g->rows[0]->metric));
 	struct session_names names = {.names = intern_new()};
 	struct model_row *models;
 	size_t apart = 0;

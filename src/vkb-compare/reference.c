@@ -13,14 +13,22 @@
 
 #define SHOWN 12 /* digits of a hash */
 
+static bool
+has_metric(const struct kase *k, const char *name)
+{
+	for (size_t i = 0; i < k->nparts; i++)
+		if (part_metric(&k->parts[i], name))
+			return true;
+	return false;
+}
+
 /* Has the case a ratio to a reference? */
 static bool
 has_ratio(const struct kase *k)
 {
 	for (const struct metric *m = metric_table; m->name; m++)
-		for (size_t i = 0; m->instead_of && i < k->nparts; i++)
-			if (part_metric(&k->parts[i], m->name))
-				return true;
+		if (m->instead_of && has_metric(k, m->name))
+			return true;
 	return false;
 }
 
@@ -90,6 +98,16 @@ find_state(const struct comparison *c, enum reference_state state)
 	return NULL;
 }
 
+bool
+reference_replaces(const struct pairing *p, const char *metric)
+{
+	const struct metric *ratio = metric_ratio(metric);
+
+	return ratio && p->reference == REFERENCE_SAME &&
+	    has_metric(p->side[0], ratio->name) &&
+	    has_metric(p->side[1], ratio->name);
+}
+
 void
 reference_describe(struct str *s, const struct comparison *c)
 {
@@ -97,9 +115,11 @@ reference_describe(struct str *s, const struct comparison *c)
 
 	if (!p)
 		return;
-	str_add(s,
-	    "throughput, CPU per request and latencies are compared as ratios "
-	    "to the reference server, ");
+	str_printf(s,
+	    "throughput%s are compared as ratios to the reference server, ",
+	    reference_replaces(p, "p50_latency_ms")
+		? ", CPU per request and latencies"
+		: " and CPU per request");
 	write_reference(s, p->side[0]);
 	str_addc(s, '.');
 }

@@ -6,6 +6,8 @@
 #ifndef REFERENCE_H
 #define REFERENCE_H
 
+#include <stdbool.h>
+
 struct comparison;
 struct pairing;
 struct str;
@@ -20,6 +22,10 @@ enum reference_state {
 
 /* Returns the state of a case that both sides have. */
 enum reference_state reference_compare(const struct pairing *);
+
+/* Is the metric judged by its ratio, which both sides have? Sides that were
+ * measured before a metric had one are judged by the metric itself. */
+bool reference_replaces(const struct pairing *, const char *metric);
 
 /*
  * Append the sentence on the reference to which ratios are compared, and the

@@ -4,6 +4,7 @@
 #include "judge.h"
 #include "mem.h"
 #include "part.h"
+#include "reference.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +25,15 @@ apply_answer(struct row *row, const struct policy_answer *a, const char *from)
 	row->margin_from = from;
 }
 
+/* Does the name mean the metric of the row? What is said of a metric holds for
+ * the ratio that is judged in its place. */
+static bool
+is_named(const struct row *row, const char *name)
+{
+	return strcmp(name, row->name) == 0 ||
+	    strcmp(name, metric_base(row->name)) == 0;
+}
+
 /* Applies the last --margin of the metric, or the last one without a name. */
 static void
 apply_options(const struct rules *r, struct row *row)
@@ -33,7 +43,7 @@ apply_options(const struct rules *r, struct row *row)
 	for (size_t i = 0; i < r->nmargins; i++) {
 		const char *name = r->margins[i].name;
 
-		if (name ? strcmp(name, row->name) == 0 : !m || !m->name)
+		if (name ? is_named(row, name) : !m || !m->name)
 			m = &r->margins[i];
 	}
 	if (m)
@@ -111,9 +121,8 @@ rules_apply(const struct rules *r, struct row *row)
 
 	row->metric = metric_guess(row->name);
 	set_exactness(row);
-	replaced = row->metric.instead_of
-	    ? p->reference < REFERENCE_SAME
-	    : p->reference == REFERENCE_SAME && metric_has_ratio(row->name);
+	replaced = row->metric.instead_of ? p->reference < REFERENCE_SAME
+					  : reference_replaces(p, row->name);
 	row->metric.gate = !replaced && metric_is_gate(&row->metric, k->config);
 	row->margin = row->metric.margin;
 	row->margin_from = "table";
@@ -127,7 +136,7 @@ rules_apply(const struct rules *r, struct row *row)
 	apply_options(r, row);
 	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
-	if ((row->keys_differ || replaced) && a.gate != 1)
+	if (replaced || (row->keys_differ && a.gate != 1))
 		row->gate = false;
 	if (row->loads_differ && a.gate != 1)
 		row->gate = false;

@@ -168,7 +168,7 @@ static void
 weighing_levels(
     struct finding *f, const double *x, size_t m, const double *y, size_t n)
 {
-	struct sheet *s = sheet_new(1, strcmp(f->metric.unit, "ms") == 0);
+	struct sheet *s = sheet_new(1, metric_has_clock(&f->metric));
 	struct model_row *r;
 	struct noise_law laws[LAWS];
 
@@ -841,7 +841,7 @@ static void
 judge_sheet(struct finding *const *v, size_t n, bool virtual)
 {
 	struct model_prior prior = sessions_assume(&v[0]->metric, virtual);
-	struct sheet *s = sheet_new(n, strcmp(v[0]->metric.unit, "ms") == 0);
+	struct sheet *s = sheet_new(n, metric_has_clock(&v[0]->metric));
 	struct model_metric m;
 	struct model_row *rows;
 
@@ -1057,12 +1057,11 @@ init_finding(struct finding *f, const struct branch *b, const struct series *s,
 	f->waiver = a.waiver;
 	*exact = a.exact == 1 || f->metric.exact;
 	/* Runs beside a reference are judged by their ratios to it. */
-	replaced =
-	    metric_has_ratio(s->metric) && s->kase->beside && !s->kase->alone;
+	replaced = reading_is_replaced(s->kase, s->metric);
 	f->metric.gate = !replaced && metric_is_gate(&f->metric, s->config);
 	shown = metric_is_shown(r->metrics, &f->metric, a.gate, &f->gate);
-	if (a.gate != 1 &&
-	    (replaced || (f->metric.grows && metric_keys_differ(s->config))))
+	if (replaced ||
+	    (a.gate != 1 && f->metric.grows && metric_keys_differ(s->config)))
 		f->gate = false;
 	f->primary = a.primary && f->gate && !*exact;
 	if (!shown)

@@ -276,19 +276,31 @@ find_reference(struct reading *in, const struct json *env)
 	return hash ? intern_text(in->names, intern_id(in->names, hash)) : NULL;
 }
 
-/* Is the name, of n bytes, that of a ratio to the reference, or of what it is a
- * ratio of? */
-static bool
-is_ratio(const char *name, size_t n, bool base)
+/* Returns the number of the ratio to the reference with this name, of n bytes,
+ * or of the ratio of the metric with this name; METRIC_RATIOS: none. */
+static size_t
+find_ratio(const char *name, size_t n, bool base)
 {
+	size_t i = 0;
+
 	for (const struct metric *m = metric_table; m->name; m++) {
 		const char *want = base ? m->instead_of : m->name;
 
-		if (m->instead_of && strlen(want) == n &&
-		    memcmp(want, name, n) == 0)
-			return true;
+		if (!m->instead_of)
+			continue;
+		if (strlen(want) == n && memcmp(want, name, n) == 0)
+			break;
+		i++;
 	}
-	return false;
+	return i;
+}
+
+bool
+reading_is_replaced(const struct reading_case *k, const char *metric)
+{
+	size_t i = find_ratio(metric, strlen(metric), true);
+
+	return i < METRIC_RATIOS && k->ratios[i] && k->ratios[i] >= k->bases[i];
 }
 
 /* Sets a value of the last row. A ratio is in the column of its reference,
@@ -298,18 +310,18 @@ set_value(struct reading *in, size_t kase, const char *name, size_t n, double v,
     const char *reference, size_t *at)
 {
 	struct reading_case *k = &in->v[kase];
+	size_t base = find_ratio(name, n, true), i = find_ratio(name, n, false);
 	struct str s = {0};
 
-	if (is_ratio(name, n, true)) {
-		k->alone |= !reference;
-		k->beside |= reference != NULL;
-	}
-	if (!is_ratio(name, n, false)) {
+	if (base < METRIC_RATIOS)
+		k->bases[base]++;
+	if (i == METRIC_RATIOS) {
 		rows_set(&k->rows, in->names, name, n, v, at);
 		return;
 	}
 	if (!reference)
 		return;
+	k->ratios[i]++;
 	str_addn(&s, name, n);
 	str_printf(&s, "\n%s", reference);
 	rows_set(&k->rows, in->names, s.s, s.len, v, at);

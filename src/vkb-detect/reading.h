@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "metric.h"
 #include "rows.h"
 #include "str.h"
 
@@ -18,10 +19,11 @@ struct jsonl;
 
 struct reading_case {
 	struct json *config;
-	bool alone, beside; /* runs without, and with, a reference server */
-	struct rows rows;   /* session: the number of the point, block: the kind
-			     * of environment in 'machines', index: of the
-			     * server, order: of the settings */
+	size_t ratios[METRIC_RATIOS]; /* values of ratios to a reference */
+	size_t bases[METRIC_RATIOS];  /* of what they are ratios of */
+	struct rows rows; /* session: the number of the point, block: the kind
+			   * of environment in 'machines', index: of the
+			   * server, order: of the settings */
 };
 
 struct reading_failure {
@@ -55,6 +57,10 @@ struct reading {
 	size_t bytes, most; /* of rows in memory; most 0: no limit */
 	struct ancestry *ancestry;
 };
+
+/* Have all values of the metric a ratio to a reference, by which they are
+ * judged? */
+bool reading_is_replaced(const struct reading_case *, const char *metric);
 
 /* 'dir' is the folder of the file; borrowed. */
 struct reading *reading_new(const char *dir);

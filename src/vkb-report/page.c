@@ -1226,7 +1226,7 @@ find_delta(const struct kase *k, const struct headline *h, const char *metric)
 {
 	for (size_t i = 0; i < k->ndeltas; i++)
 		if (headline_has(h, k->deltas[i]) && k->deltas[i]->gate &&
-		    strcmp(k->deltas[i]->text.metric, metric) == 0)
+		    strcmp(metric_base(k->deltas[i]->text.metric), metric) == 0)
 			return k->deltas[i];
 	return NULL;
 }

@@ -81,15 +81,34 @@ references(void)
 	    {"p99_latency_ratio", "", REFERENCE_SAME, true, true},
 	    {"p95_latency_ratio", "", REFERENCE_SAME, false, false},
 	    {"rps", "{\"metric\":\"rps\",\"class\":\"gate\"}", REFERENCE_SAME,
-		true, true},
+		true, false},
+	    {"rps_ratio", "{\"metric\":\"rps\",\"class\":\"info\"}",
+		REFERENCE_SAME, true, false},
+	    {"p99_latency_ratio",
+		"{\"metric\":\"!p99_latency_ms\",\"class\":\"info\"}",
+		REFERENCE_SAME, true, true},
+	    /* one side was measured before there was this ratio */
+	    {"p50_latency_ms", "", REFERENCE_SAME, true, true},
 	    {"rps", "", REFERENCE_OTHER, true, true},
 	    {"rps_ratio", "{\"metric\":\"*\",\"class\":\"gate\"}",
-		REFERENCE_OTHER, false, true},
+		REFERENCE_OTHER, false, false},
 	    {"rps", "", REFERENCE_ANY, true, true},
 	    {"rps_ratio", "", REFERENCE_ANY, true, true}};
+	struct part_metric ratios[2][4] = {
+	    {{.name = (char *)(size_t) "cpu_ratio"},
+		{.name = (char *)(size_t) "p50_latency_ratio"},
+		{.name = (char *)(size_t) "p99_latency_ratio"},
+		{.name = (char *)(size_t) "rps_ratio"}},
+	    {{.name = (char *)(size_t) "cpu_ratio"},
+		{.name = (char *)(size_t) "p99_latency_ratio"},
+		{.name = (char *)(size_t) "rps_ratio"}}};
 	struct world w;
 
 	begin(&w, "{\"command\":\"SET\"}", "{\"n\":1}", "{\"n\":1}");
+	for (size_t j = 0; j < 2; j++) {
+		w.parts[j].metrics = ratios[j];
+		w.parts[j].nmetrics = 4 - j;
+	}
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *text = mem_printf("{\"rules\":[%s]}", cases[i].policy);
 		struct policy *policy = policy_new(parse(text), "f");
