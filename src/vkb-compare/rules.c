@@ -25,8 +25,8 @@ apply_answer(struct row *row, const struct policy_answer *a, const char *from)
 	row->margin_from = from;
 }
 
-/* Does the name mean the metric of the row? What is said of a metric holds for
- * the ratio that is judged in its place. */
+/* Does an option that names a metric mean that of the row? A ratio is judged in
+ * place of its metric. */
 static bool
 is_named(const struct row *row, const char *name)
 {
