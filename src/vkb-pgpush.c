@@ -267,18 +267,22 @@ write_exported_row(void *arg, const struct pg_rows *rows, size_t i)
 	const char *text = pg_value(rows, i, 2), *why;
 	char *where = mem_printf("%s: row %s", origin, id ? id : "?");
 	struct json *rec = json_parse(text, strlen(text), &why, NULL);
+	bool stored = strcmp(origin, "vkb_runs") == 0;
 	int rc;
 
 	if (!rec || json_type(rec) != JSON_OBJECT)
 		rc = err_fail(
 		    "%s: bad record: %s", where, rec ? "not an object" : why);
 	else {
-		if (strcmp(origin, "vkb_runs") != 0)
+		if (!stored)
 			rec = flatrow_to_run(rec);
 		rc = record_check(rec, where);
 	}
 	if (rc == 0) {
-		json_append_line(&e->out.s, rec);
+		if (stored && !strchr(text, '\n'))
+			str_printf(&e->out.s, "%s\n", text);
+		else
+			json_append_line(&e->out.s, rec);
 		sink_relieve(&e->out);
 	}
 	e->bad |= rc < 0;

@@ -59,6 +59,19 @@ test_match "invalid time 'yesterday'" .err 'the error shows the invalid time'
 test_status 2 'the export of a table that does not exist is an error' push --export --table nothing
 test_match "table 'benchmark_metrics_nothing' does not exist" .err 'the error names the table'
 
+# --- numbers of more digits than a double has
+
+fresh
+run 1 0.1234567890123456789 ',"seed": 1234567890123456789' >digits
+test_that 'a run with numbers of many digits is accepted' push digits
+test_that 'a run with numbers of many digits is exported' push --export
+test_same "$(cat digits)" "$(cat .out)" 'the exported record is the text that was pushed'
+jq -s . canonical >pretty
+fresh
+push -q pretty
+test_that 'runs of several lines are exported' push --export
+test_same "$(wc -l <canonical)" "$(wc -l <.out)" 'a run of several lines is exported as one'
+
 # --- most lines are stored without parsing them to a tree: the rows are the same
 
 cat >odd.jsonl <<'EOF'

@@ -307,6 +307,11 @@ perl -e 'printf qq({"type":"run","v":1,"subject":{"ref":"a"},"config":{"command"
 test_that 'an environment that fills more than a row is accepted' push one
 test_same '1 1 1' "$(sql "SELECT count(rps) || ' ' || count(env_k1) || ' ' || count(m60) FROM benchmark_metrics")" \
   'a large environment leaves room for metrics'
+{ sed 's/"index":1/"index":2/; s/"metrics":{.*/"metrics":{},"status":"failed"}/' one; cat one; } >two
+fresh
+test_that 'a failed run before one with metrics is accepted' push two
+test_same '2 1 2 1' "$(sql "SELECT count(*) || ' ' || count(rps) || ' ' || count(env_k1) || ' ' || count(m60) FROM benchmark_metrics")" \
+  'a large environment leaves room for metrics that come later'
 
 fresh
 sql "CREATE TABLE benchmark_metrics (commit TEXT, $(seq -s ', ' -f 'c%g INTEGER' 1597))"

@@ -110,11 +110,19 @@ place_value(struct json *run, const char *name, struct json *v)
 		put_value(run, "config", name, v);
 }
 
+const char *
+flat_metric(const char *name)
+{
+	const struct metric *m = metric_find(name);
+
+	return m && m->flat ? m->flat : name;
+}
+
 static void
 add_remaining(struct json *obj, const struct json *run, const char *section,
     const char *prefix)
 {
-	const struct metric *m;
+	bool metrics = strcmp(section, "metrics") == 0;
 	struct str name = {0};
 
 	for (const struct json *j = json_first(json_get(run, section)); j;
@@ -122,10 +130,8 @@ add_remaining(struct json *obj, const struct json *run, const char *section,
 		if (flatkeys_has(section, json_key(j)))
 			continue;
 		str_clear(&name);
-		m = strcmp(section, "metrics") == 0 ? metric_find(json_key(j))
-						    : NULL;
 		str_printf(&name, "%s%s", prefix,
-		    m && m->flat ? m->flat : json_key(j));
+		    metrics ? flat_metric(json_key(j)) : json_key(j));
 		if (!json_get(obj, name.s))
 			json_set(obj, name.s, json_dup(j));
 	}

@@ -40,6 +40,9 @@ struct json *flat_from_run(const struct json *run, bool whole);
  */
 struct json *flat_columns(const struct json *run);
 
+/* Returns the key that a metric has there; borrowed, may be 'name'. */
+const char *flat_metric(const char *name);
+
 /*
  * Returns an object that differs between runs and is the same for every
  * metrics.json and the record of a run. It lacks the environment and, if the

@@ -29,26 +29,26 @@ struct target {
 static const struct coltype time_type = {
     COLTYPE_TIMESTAMPTZ, COLTYPE_SECOND, 0};
 
-/* Columns that are filled. */
+/* Columns that are filled: first those that describe a run, then its metrics.
+ */
 struct targets {
 	struct target *v;
-	size_t n;
+	size_t n, described;
 	size_t room; /* bytes of a row for their values */
 };
 
-static struct targets
-make_targets(const struct schema *s, const struct spool *spool)
+static void
+add_targets(struct targets *t, const struct schema *s,
+    const struct spool *spool, bool measured)
 {
 	size_t n;
 	const struct spool_column *c = spool_get_columns(spool, &n);
-	struct targets t = {.v = mem_array(n, sizeof *t.v),
-	    .room = SCHEMA_ROW - 32 - (s->ncols + s->dropped) / 8};
 
 	for (size_t i = 0; i < n; i++) {
-		struct target *x = &t.v[t.n];
+		struct target *x = &t->v[t->n];
 		const struct schema_column *to;
 
-		if (i == SPOOL_RECORD || !c[i].n)
+		if (i == SPOOL_RECORD || !c[i].n || c[i].measured != measured)
 			continue;
 		to = schema_find_column(s, c[i].name);
 		if (!to)
@@ -58,8 +58,22 @@ make_targets(const struct schema *s, const struct spool *spool)
 		x->timed = strcmp(x->name, "timestamp") == 0;
 		x->fits = coltype_fits(x->type, &c[i].summary) &&
 		    (!x->timed || coltype_fits(time_type, &c[i].summary));
-		t.n++;
+		t->n++;
 	}
+}
+
+static struct targets
+make_targets(const struct schema *s, const struct spool *spool)
+{
+	size_t n;
+	struct targets t = {
+	    .room = SCHEMA_ROW - 32 - (s->ncols + s->dropped) / 8};
+
+	spool_get_columns(spool, &n);
+	t.v = mem_array(n, sizeof *t.v);
+	add_targets(&t, s, spool, false);
+	t.described = t.n;
+	add_targets(&t, s, spool, true);
 	return t;
 }
 
@@ -134,13 +148,17 @@ check_row(
 	return 0;
 }
 
+/* What describes a run fills at most half of the row, whatever comes with the
+ * environment and the configuration: the rest is for the metrics. */
 static void
 append_metrics_line(struct str *out, struct feed *f, const struct targets *t,
     const struct spool_row *row)
 {
-	size_t room = t->room;
+	size_t room = t->room / 2;
 
 	for (size_t i = 0; i < t->n; i++) {
+		if (i == t->described)
+			room += t->room - t->room / 2;
 		if (i)
 			str_addc(out, '\t');
 		append_fitting_value(

@@ -118,10 +118,31 @@ set_release(struct json *flat, const struct json *run)
 		    label ? label : json_get_str(subject, "ref"));
 }
 
+/* Stores the text of the line, which may have numbers of more digits than the
+ * run, unless the run is not what the line says. */
+static void
+put_text(struct file *f, const struct json *run, const char *line, size_t n)
+{
+	struct json *said = json_parse(line, n, NULL, NULL);
+
+	while (n && strchr("\r\n\t ", line[n - 1]))
+		n--;
+	str_clear(&f->text);
+	if (json_equal(said, run))
+		str_addn(&f->text, line, n);
+	else
+		json_append(&f->text, run);
+	spool_put_own(
+	    f->to->spool, SPOOL_RECORD, COLTYPE_NESTED, f->text.s, f->text.len);
+	json_free(said);
+}
+
 static int
-put_run(struct file *f, struct json *run, const char *where)
+put_run(struct file *f, struct json *run, const char *where, const char *line,
+    size_t n)
 {
 	struct spool *sp = f->to->spool;
+	const struct json *metrics = json_get(run, "metrics");
 	struct json *flat;
 
 	if (f->ref)
@@ -133,10 +154,10 @@ put_run(struct file *f, struct json *run, const char *where)
 	put_key(f, run);
 	for (const struct json *j = json_first(flat); j; j = json_next(j))
 		spool_put_json(sp, json_key(j), j);
+	for (const struct json *j = json_first(metrics); j; j = json_next(j))
+		spool_note_metric(sp, flat_metric(json_key(j)));
 	put_own_text(sp, SPOOL_TYPE, f->to->test_type);
-	str_clear(&f->text);
-	json_append(&f->text, run);
-	spool_put_own(sp, SPOOL_RECORD, COLTYPE_NESTED, f->text.s, f->text.len);
+	put_text(f, run, line, n);
 	if (strcmp(json_get_str(run, "status"), "ok") != 0)
 		f->to->failed++;
 	json_free(flat);
@@ -145,10 +166,10 @@ put_run(struct file *f, struct json *run, const char *where)
 
 /* Returns 0, -1 for an invalid record, -2 on a spool error (reported). */
 static int
-put_record(struct file *f, struct jsonl *in, size_t n)
+put_record(struct file *f, struct jsonl *in, const char *s, size_t n)
 {
 	struct json *rec;
-	int rc;
+	int rc = 0;
 
 	if (n > SPOOL_RECORD_MAX)
 		return err_fail("%s: a record of %zu bytes is not stored: "
@@ -156,8 +177,8 @@ put_record(struct file *f, struct jsonl *in, size_t n)
 		    jsonl_where(in), n, SPOOL_RECORD_MAX);
 	if (record_tree(in, &rec) < 0)
 		return -1;
-	rc = record_is(rec, "run") && put_run(f, rec, jsonl_where(in)) < 0 ? -2
-									   : 0;
+	if (record_is(rec, "run") && put_run(f, rec, jsonl_where(in), s, n) < 0)
+		rc = -2;
 	others_add(f->to->others, rec);
 	json_free(rec);
 	return rc;
@@ -175,7 +196,7 @@ read_records(struct intake *to, const char *path, const char *ref, bool results)
 
 	while (rc > -2 && (got = jsonl_text(in, &s, &n)) != 0) {
 		if (got > 0)
-			got = put_record(&f, in, n);
+			got = put_record(&f, in, s, n);
 		if (got < rc)
 			rc = got;
 	}

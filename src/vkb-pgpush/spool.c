@@ -222,6 +222,14 @@ spool_put_own(struct spool *s, size_t col, enum coltype_value kind,
 	append_value(s, col, kind, text, len);
 }
 
+void
+spool_note_metric(struct spool *s, const char *key)
+{
+	size_t col = spool_get_column(s, key);
+
+	s->cols[col].measured = true;
+}
+
 static int
 flush_block(struct spool *s)
 {

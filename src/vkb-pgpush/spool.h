@@ -35,7 +35,8 @@ enum {
 struct spool_column {
 	char *key, *name; /* its name in the flat form, and in SQL */
 	struct coltype_summary summary;
-	size_t n; /* rows that have a value */
+	size_t n;      /* rows that have a value */
+	bool measured; /* some have it as a metric */
 };
 
 struct spool_value {
@@ -58,6 +59,9 @@ int spool_end_row(struct spool *);
 void spool_put_json(struct spool *, const char *key, const struct json *);
 void spool_put_own(struct spool *, size_t column, enum coltype_value,
     const char *text, size_t len);
+
+/* Notes that the column of a key is that of a metric. */
+void spool_note_metric(struct spool *, const char *key);
 
 /* Returns the number of a column, which is made if it is missing. */
 size_t spool_get_column(struct spool *, const char *key);
