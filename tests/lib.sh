@@ -221,14 +221,14 @@ test_postgres() {
 }
 
 postgres_init() {
-  pg_made=${VKB_TEST_MADE:-/none}/pg
+  pg_made=${TEST_MADE:-/none}/pg
   if [ -d "$pg_made" ]; then
     cp -a "$pg_made" "$scratch/pg/data"
     return
   fi
   as_postgres initdb -D "$scratch/pg/data" -U postgres -A trust -E UTF8 --locale=C --no-sync \
     >"$scratch/pg.log" 2>&1 || return
-  [ -z "${VKB_TEST_MADE:-}" ] ||
+  [ -z "${TEST_MADE:-}" ] ||
     { cp -a "$scratch/pg/data" "$pg_made.$$" && mv -T "$pg_made.$$" "$pg_made"; } 2>/dev/null || :
 }
 
