@@ -9,6 +9,7 @@
 #include "appendfile.h"
 #include "clock.h"
 #include "err.h"
+#include "folder.h"
 #include "halt.h"
 #include "hostlock.h"
 #include "intern.h"
@@ -19,6 +20,7 @@
 #include "num.h"
 #include "opt.h"
 #include "proc.h"
+#include "reaper.h"
 #include "record.h"
 #include "redact.h"
 #include "rng.h"
@@ -26,6 +28,7 @@
 #include "stats.h"
 #include "str.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -40,7 +43,6 @@
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP" \
 	"QRSTUVWXYZ0123456789._+-/@"
 #define STOP_MS 5000   /* that a process has after SIGTERM */
-#define LOG_FD 20      /* of valgrind, or above: no number that scripts use */
 #define SHOWN 10       /* lines of what a failed process has printed */
 #define PARSE_MS 60000 /* for vkb-parse; it takes milliseconds */
 
@@ -108,12 +110,12 @@ struct session {
 	double spent_s;    /* by those that have */
 	bool failed;       /* some of them */
 	const char *parse; /* the path of vkb-parse */
+	char *counts; /* the folder of valgrind during a process, or NULL */
 };
 
 /* What a process has left behind. */
 struct process {
 	int out, err;    /* files in memory */
-	int log;         /* the same, of valgrind; -1: none */
 	struct stat was; /* the file of --results before it; st_nlink 0: none */
 	double started, time_s;
 };
@@ -240,20 +242,6 @@ open_memory(void)
 	return fd < 0 ? err_fail_sys("cannot make a file in memory") : fd;
 }
 
-/* Opens a log that the process and those that it begins inherit. Returns 0, or
- * -1 after reporting an error. */
-static int
-open_log(struct process *of)
-{
-	int fd = open_memory();
-
-	if (fd < 0)
-		return -1;
-	of->log = fcntl(fd, F_DUPFD, LOG_FD);
-	close(fd);
-	return of->log < 0 ? err_fail_sys("cannot keep what valgrind says") : 0;
-}
-
 /* Waits for the end of a process. Returns 0, or -1 after reporting that it took
  * too long, or because this program is to stop. */
 static int
@@ -304,13 +292,17 @@ show_end(int fd)
 static int
 run_process(struct session *s, const struct command *c, struct process *of)
 {
-	char log[32];
-	/* A shell may begin other programs, which inherit the log. */
-	const char *argv[] = {"valgrind", "--tool=callgrind",
-	    "--trace-children=yes", "--vgdb=no",
-	    "--callgrind-out-file=/dev/null", log, "sh", "-c", c->text, NULL};
+	char *file = s->counts
+	    ? mem_printf("--callgrind-out-file=%s/%%p", s->counts)
+	    : NULL;
+	/* Callgrind copies the counts at a fork, so these are written before
+	 * it, which sets them to 0. */
+	const char *argv[] = {"valgrind", "-q", "--tool=callgrind",
+	    "--trace-children=yes", "--vgdb=no", "--combine-dumps=yes",
+	    "--dump-before=fork", "--dump-before=vfork", file, "sh", "-c",
+	    c->text, NULL};
 	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), status = 0, rc;
-	struct proc_spec spec = {.argv = s->o->count ? argv : argv + 6,
+	struct proc_spec spec = {.argv = file ? argv : argv + 9,
 	    .in = in,
 	    .out = of->out,
 	    .err = s->o->verbose ? 0 : of->err,
@@ -319,7 +311,6 @@ run_process(struct session *s, const struct command *c, struct process *of)
 	struct proc *p;
 	char how[64];
 
-	snprintf(log, sizeof log, "--log-fd=%d", of->log);
 	of->started = clock_now();
 	p = in < 0 ? NULL : proc_start(&spec);
 	rc = p ? wait_for(s, c, p, &status) : -1;
@@ -329,6 +320,7 @@ run_process(struct session *s, const struct command *c, struct process *of)
 	proc_free(p);
 	if (in >= 0)
 		close(in);
+	free(file);
 	if (rc == 0 && status != 0) {
 		err_say(
 		    "'%s' %s", c->name, proc_ended(status, how, sizeof how));
@@ -341,31 +333,52 @@ run_process(struct session *s, const struct command *c, struct process *of)
 
 /* ---- what it has printed */
 
-/* Returns how many instructions a process and those that it began executed, or
- * 0 after reporting an error. */
+/* Returns the sum of the parts of a file of callgrind, or 0 if it has none. */
 static double
-read_count(const struct process *of)
+read_totals(int folder, const char *name)
 {
-	static const char before[] = "Collected : ";
-	FILE *log = fdopen(dup(of->log), "r");
-	char *line = NULL, *found;
+	static const char key[] = "totals: ";
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char *line = NULL;
 	size_t size = 0;
 	double sum = 0;
 
-	if (!log) {
-		err_fail_sys("cannot read what valgrind says");
-		return 0;
-	}
-	rewind(log);
-	while (getline(&line, &size, log) >= 0)
-		if ((found = strstr(line, before)))
-			sum += strtod(found + strlen(before), NULL);
+	while (f && getline(&line, &size, f) >= 0)
+		if (strncmp(line, key, strlen(key)) == 0)
+			sum += strtod(line + strlen(key), NULL);
 	free(line);
-	fclose(log);
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+/* Returns how many instructions a process and those that it began executed, or
+ * 0 after reporting an error. */
+static double
+read_count(const struct session *s, const struct process *of)
+{
+	DIR *d = opendir(s->counts);
+	struct dirent *e;
+	double sum = 0, n;
+	size_t killed = 0;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		n = read_totals(dirfd(d), e->d_name);
+		sum += n;
+		killed += !(n > 0);
+	}
+	if (d)
+		closedir(d);
 	if (!(sum > 0)) {
 		err_say("valgrind has not counted the process:");
-		show_end(of->log);
-	}
+		show_end(of->err);
+	} else if (killed)
+		err_say("processes that were killed or still ran at the end "
+			"are not counted: %zu",
+		    killed);
 	return sum;
 }
 
@@ -373,7 +386,7 @@ read_count(const struct process *of)
 static int
 write_cost(const struct session *s, struct process *of)
 {
-	double v = s->o->count ? read_count(of) : of->time_s;
+	double v = s->o->count ? read_count(s, of) : of->time_s;
 	struct json *run = record_new("run"), *j = json_object();
 	char *text;
 	int rc;
@@ -636,14 +649,13 @@ write_results(struct session *s, const struct command *c, size_t round,
 static int
 run_once(struct session *s, size_t round, const struct command *c)
 {
-	struct process of = {
-	    .out = open_memory(), .err = open_memory(), .log = -1};
+	struct process of = {.out = open_memory(), .err = open_memory()};
 	struct result *v = NULL;
 	size_t n = 0;
 	int fd = -1, rc = of.out < 0 || of.err < 0 ? -1 : 0;
 
-	if (s->o->count && rc == 0)
-		rc = open_log(&of);
+	if (s->counts && rc == 0 && mkdir(s->counts, 0700) < 0)
+		rc = err_fail_sys("cannot make folder '%s'", s->counts);
 	s->order++;
 	if (s->o->results && stat(s->o->results, &of.was) < 0)
 		of.was.st_nlink = 0;
@@ -672,8 +684,8 @@ run_once(struct session *s, size_t round, const struct command *c)
 		close(of.out);
 	if (of.err >= 0)
 		close(of.err);
-	if (of.log >= 0)
-		close(of.log);
+	if (s->counts && folder_remove(s->counts) < 0)
+		rc = err_fail_sys("cannot remove '%s'", s->counts);
 	return rc;
 }
 
@@ -732,6 +744,26 @@ write_machine(const struct session *s)
 	return rc;
 }
 
+static void
+remove_counts(void *path)
+{
+	folder_remove(path);
+}
+
+/* Names the folder that valgrind writes to, and has it removed when this
+ * program is killed. Returns 0, or -1 after reporting an error. */
+static int
+prepare_counts(struct session *s)
+{
+	char *tmp = realpath(opt_tmpdir(), NULL);
+
+	if (!tmp)
+		return err_fail_sys("cannot use '%s'", opt_tmpdir());
+	s->counts = mem_printf("%s/vkb-counts.%s", tmp, s->name);
+	free(tmp);
+	return reaper_start(remove_counts, s->counts);
+}
+
 static int
 run_session(struct session *s)
 {
@@ -745,8 +777,11 @@ run_session(struct session *s)
 		rc = -1;
 	if (rc == 0 && s->left)
 		rc = write_machine(s);
+	if (rc == 0 && s->o->count)
+		rc = prepare_counts(s);
 	if (rc == 0)
 		rc = run_rounds(s);
+	reaper_dismiss();
 	if (rc == 0 && s->failed && s->out_name)
 		err_say("some processes failed; '--resume %s' runs them again",
 		    s->out_name);
@@ -790,6 +825,7 @@ run_run(void *opts, struct opt_args *args)
 		free(s.commands[i].name);
 	free(s.commands);
 	free(s.done);
+	free(s.counts);
 	free(parse);
 	free(valgrind);
 	halt_finish(s.halt);

@@ -150,6 +150,9 @@ END
 
 # --- the instructions of a process
 
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir "$TMPDIR"
 cat >steps.c <<'END'
 #include <stdlib.h>
 int main(int argc, char **argv) { volatile int s = 0; for (int i = atoi(argv[argc - 1]); i > 0; i--) s += i; }
@@ -162,10 +165,55 @@ vkb-stats .out >counts
 test_status 1 'one more turn of a hundred is seen' vkb-compare --baseline old counts
 test_match '^Worse: process \(0\.[0-9]+% more instructions\)\.$' .out 'the report says how many'
 test_that 'a command is equal to itself' sh -c 'vkb-run -q --count a="./steps 9 2>/dev/null" b="./steps 9 2>/dev/null" | vkb-stats | vkb-compare --baseline a'
+cat >begins.c <<'END'
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+/* turns 100000 times, and: f, a child turns argv[2] times; c, it does so as another program, without its descriptors; e, that program takes its place */
+int main(int argc, char **argv) {
+  volatile int s = 0;
+  for (int i = 100000; i > 0; i--) s += i;
+  if (*argv[1] == 'f' && !fork()) {
+    for (int i = atoi(argv[2]); i > 0; i--) s += i;
+    _exit(0);
+  }
+  if (*argv[1] == 'c')
+    for (int i = 3; i < 1024; i++) close(i);
+  if (*argv[1] == 'e' || (*argv[1] == 'c' && !fork())) execl("./steps", "./steps", argv[2], (char *)0);
+  while (wait(0) > 0) ;
+}
+END
+cc -O0 -o begins begins.c
+set --
+for n in 100000 900000; do
+  set -- "$@" s_$n="exec ./steps $n" f_$n="exec ./begins f $n" c_$n="exec ./begins c $n" e_$n="exec ./begins e $n"
+done
+test_that '--count of programs that begin others' vkb-run -q -n 1 --count n='exec ./begins n' "$@"
+test_empty_file .err 'nothing is left out'
+jq -s 'map(select(.type == "run") | {(.subject.label): .metrics.process_instructions}) | add' .out >begun
+more=$(jq '.s_900000 - .s_100000' begun)
+test_same true "$(jq "(.f_900000 - .f_100000) / $more | . > .99 and . < 1.01" begun)" 'a child without a program of its own is counted'
+test_same true "$(jq "(.f_100000 - .n) / ($more / 8) | . > .99 and . < 1.1" begun)" 'its parent is not counted again'
+test_same true "$(jq "(.c_900000 - .c_100000) / $more | . > .99 and . < 1.01" begun)" 'a child that has closed its descriptors is counted'
+test_same true "$(jq ".e_900000 / .s_900000 | . > .99 and . < 1.01" begun)" 'a program that takes the place of another is counted alone'
+rm -f pid
+test_that 'a process that is killed' vkb-run -q -n 1 --count 'sh slow & until [ -s pid ]; do :; done'
+test_match 'still ran at the end are not counted: 1' .err 'a message says that it is not counted'
+for signal in TERM KILL; do
+  rm -f pid
+  setsid vkb-run -q --count 'sh slow' >killed.out 2>killed &
+  us=$!
+  wait_until 60 test -s pid
+  test_same 1 "$(litter | grep -c 'vkb-counts[^/]*$')" 'valgrind writes to a folder'
+  kill -$signal $us
+  wait $us 2>/dev/null
+  test_litter 10 "SIG$signal leaves no file"
+done
 test_status 2 'a process that fails while it is counted' vkb-run --count './steps 1; exit 4'
 test_match 'exited with 4' .err 'the message says how'
 test_status 2 '--count and --time' vkb-run --count --time true
 test_match 'in a second session' .err 'the message says why'
+test_litter 0 'no file is left'
 mkdir none && for c in sh vkb-run; do ln -s "$(command -v $c)" none/$c; done
 test_status 2 '--count without valgrind' env PATH="$PWD/none" vkb-run --count true
 test_match "valgrind is not in PATH: 'vkb-needs run' installs it" .err 'the message says what to do'
