@@ -57,7 +57,7 @@ test_absent 'no subject' .err 'nothing is compared'
 # shellcheck disable=SC2086 # words
 test_that 'vkb-ab with the same commit twice is exit 0' vkb-ab --results same --no-page -C repo \
   a=base b=base -- --runs 8 cfg.json -- $judged
-test_absent '^-' .out 'the same commit twice is not reported as worse'
+test_absent '^-  ' .out 'the same commit twice is not reported as worse'
 test_that '--no-page writes no page' test ! -e same/report.html
 test_status 1 'vkb-ab with three builds is exit 1' ab three -j 2 a=base again=base main
 test_match '^Comparing again' .out 'the second build is compared'
