@@ -359,13 +359,13 @@ allowed=100 is='| .config.cluster_mode = true | .config.cluster_nodes = 3 | .ser
 faults='down moved tryagain'
 [ -z "${VKB_TEST_FAST:-}" ] || faults=moved
 for fault in $faults; do
-  time=3s
+  time=3
   if [ "$fault" = tryagain ]; then
-    time=5s
+    time=5
     write='MSET __prefix__{tag}a:__rand_1st__ __data__ __prefix__{tag}b:__rand_1st__ __data__'
     read='MGET __prefix__{tag}a:__rand_1st__ __prefix__{tag}b:__rand_1st__'
   fi
-  # Those that a busy machine did not run during the fault are tried again.
+  # Those that a busy machine did not run during the fault are tried again, for longer.
   todo=$features tries=0
   while [ "$todo" ] && [ $((tries += 1)) -le 9 ]; do
     wait_until 60 is_up
@@ -374,7 +374,7 @@ for fault in $faults; do
     for feature in $todo; do
       rm -rf "$fault.$feature"
       mkdir "$fault.$feature"
-      (cd "$fault.$feature" && load "$feature" "$node_0" "$time" --no-flush) 3>&- 4<&- &
+      (cd "$fault.$feature" && load "$feature" "$node_0" "$((time * tries))s" --no-flush) 3>&- 4<&- &
       jobs="$jobs $!"
     done
     hurt_cluster "$fault"
