@@ -306,9 +306,9 @@ echo "$pid" >"$1"
 END
   chmod +x leave
 }
-# run_proposed COMMAND: runs a command that a report proposes, as it is printed, by a shell.
-# vkb-why need not go on after it has built: perf and valgrind fail, and what perf would
-# profile is short.
+# run_proposed COMMAND: runs a command that a report proposes by a shell, as it is printed
+# but for the options of vkb-why: one short round, since it need not go on after it has
+# built. perf and valgrind fail.
 run_proposed() {
   mkdir -p "$scratch/without"
   for tool in perf valgrind; do

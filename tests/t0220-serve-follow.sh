@@ -1,6 +1,7 @@
 #!/bin/sh
 # vkb-serve --follow: reads a record per line and answers with a record; the end of a
 # server is reported at once.
+# sanitize: records that are followed.
 # shellcheck disable=SC2016 # expanded by the commands
 . "${0%/*}/lib.sh"
 

@@ -78,8 +78,8 @@ if [ -n "${VKB_RELEASE:-}" ]; then
   for f in $(printf '%s.jsonl ' $types) nights tracked metrics.json short.trace history; do
     cp -R "$f" "$VKB_RELEASE"
   done
-  # No file of this tree has a path of one machine.
-  find "$VKB_RELEASE" -type f -exec sed -i "s|$scratch|/tmp/vkb|g; s|\"kernel\":\"[^\"]*|\"kernel\":\"6.1.0|g; s|\"/[^\"]*/vkb-still|\"/opt/vkb/vkb-still|g" {} +
+  # No file of this tree has a path or the name of one machine.
+  find "$VKB_RELEASE" -type f -exec sed -i "s|$scratch|/tmp/vkb|g; s|\"kernel\":\"[^\"]*|\"kernel\":\"6.1.0|g; s|\"$(uname -n)\"|\"h\"|g; s|\"/[^\"]*/vkb-still|\"/opt/vkb/vkb-still|g" {} +
   cat made
   exit
 fi
@@ -146,13 +146,15 @@ test_empty_file accepted 'a record with another "v" is refused, whatever its typ
 
 # --- what is written has all keys
 
-# keys FILE: prints the keys of its records, and of the sections that identify a run, with
-# their types. What limited a run, and what a machine can read, is chance.
+# keys FILE: prints the keys of its records, of the sections that identify a run, and the
+# metrics of runs and summaries, with their types. What limited a run, and what a machine
+# can read, is chance.
 keys() {
   jq -r '. as $r | [paths] | map(select(length == 1 or
-      (length == 2 and (.[0] | IN("run", "config", "subject", "target"))))) |
+      (length == 2 and (.[0] | IN("run", "config", "subject", "target") or
+        (. == "metrics" and ($r.type | IN("run", "summary"))))))) |
     .[] as $p | "\($p | map(tostring) | join(".")) \($r | getpath($p) | type)"' "$1" |
-    grep -Ev '^(bound|errors|error|canary|reason|needed|visible|functions|together|note|notes|whole|steady|env_varied|caution|next|outlook|probability|rest|ci9.|se|df|answer|noise|outweighed|counters|counted_percent|derived|ratio|session_.*|same_server|metrics) ' |
+    grep -Ev '^(bound|errors|error|canary|reason|needed|visible|functions|together|note|notes|whole|steady|env_varied|caution|next|outlook|probability|rest|ci9.|se|df|answer|noise|outweighed|counters|counted_percent|derived|ratio|session_.*|same_server|metrics[.](cpu[0-9]+_busy|foreign_cpu|steal)_percent) ' |
     sort -u
 }
 for type in $types; do

@@ -4,9 +4,9 @@
 # an error that says which command ended and how, or with the right status if that is
 # listed here. It never ends with 1 for it, and no run is lost.
 # A row is a workflow that begins with some results. Status 1 and a signal are drawn for
-# one row of a workflow, 2 and 127 for its next one, each with one call of all that the
-# workflow makes: other ones for each VKB_TEST_SEED. Of the workflows that match the
-# pattern VKB_TEST_MATRIX all commands end in each of these ways.
+# one row of a workflow, 2 and 127 for its next one, all four for an only one, each with
+# one call of all that the workflow makes: other ones for each VKB_TEST_SEED. Of the
+# workflows that match the pattern VKB_TEST_MATRIX all commands end in each of these ways.
 . "${0%/*}/lib.sh"
 test_server 'workflows'
 . "$tests/repo.sh"
@@ -169,12 +169,16 @@ judge() {
   grep -qF "$how" try.err || { answers "$workflow" "$1" "$2" && [ -s try.err ]; } || echo "no message with '$how'"
 }
 
-ends=
 # matrix WORKFLOW STATUS START COMMAND: COMMAND, run by sh in a copy of the folder START,
 # ends with STATUS; then with calls that fail. After a signal the same command is run
 # again.
 matrix() {
-  if [ "${workflow:-} $ends" = "$1 1 signal" ]; then ends='2 127'; else ends='1 signal'; fi
+  echo "$1" >>rows
+  case $(grep -c "matrix $1 [0-9]" "$tests/${0##*/}"),$(($(grep -cx "$1" rows) % 2)) in
+  1,*) ends='1 signal 2 127' ;;
+  *,1) ends='1 signal' ;;
+  *) ends='2 127' ;;
+  esac
   workflow=$1 right=$2 start=$3 what="$1 from $3"
   wrap "$1"
   printf '#!/bin/sh\ncd "%s/work" || exit 3\n%s\n' "$scratch" "$4" >again

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-pgpush stores env records in a separate table, each once.
+# sanitize: stored states.
 . "${0%/*}/lib.sh"
 . "$tests/machine.sh"
 test_postgres 'env records'

@@ -1,5 +1,6 @@
 #!/bin/sh
 # vkb-gendata: existing files, changed files and errors.
+# sanitize: sidecars that were edited or torn.
 . "${0%/*}/lib.sh"
 
 spec() { # spec ROWS

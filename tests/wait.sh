@@ -3,13 +3,13 @@
 # `. "$tests/wait.sh"`.
 
 # wait_until SECONDS COMMAND...: repeats the command until it succeeds. A busy machine
-# gets two minutes, whatever SECONDS is. Looks are counted, because a look at the clock
-# is one more process.
+# gets two minutes, whatever SECONDS is. Every twentieth look is one at the clock, too,
+# which is one more process.
 wait_until() {
-  wait_left=$((20 * ($1 < 120 ? 120 : $1)))
+  wait_end=$(($(date +%s) + ($1 < 120 ? 120 : $1))) wait_looks=0
   shift
   until "$@" >/dev/null 2>&1; do
-    [ $((wait_left -= 1)) -gt 0 ] || return 1
+    [ $((wait_looks = (wait_looks + 1) % 20)) -gt 0 ] || [ "$(date +%s)" -lt "$wait_end" ] || return 1
     nap
   done
 }

@@ -241,10 +241,6 @@ turns_run(struct turns *s)
 	return rc;
 }
 
-#ifndef VKB_VERSION
-#define VKB_VERSION "0"
-#endif
-
 /* Settings that affect results most. The env record of the session has all. */
 static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
     "microcode", "cpus", "virtual", "governor", "turbo", "smt", "idle_states",
