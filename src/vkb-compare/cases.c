@@ -343,6 +343,15 @@ cases_sum(const struct kase *k, const char *key)
 	return sum;
 }
 
+bool
+cases_have_metric(const struct kase *k, const char *name)
+{
+	for (size_t i = 0; i < k->nparts; i++)
+		if (part_metric(&k->parts[i], name))
+			return true;
+	return false;
+}
+
 double
 cases_doubled(const struct kase *k)
 {

@@ -47,6 +47,9 @@ const struct kase *cases_get(const struct cases *, const char *key, size_t who);
 
 /* Sum over the parts of a number of the record: "n", "failed". */
 double cases_sum(const struct kase *, const char *key);
+
+/* Has the case, in some of its runs, a metric of this name? */
+bool cases_have_metric(const struct kase *, const char *name);
 double cases_doubled(const struct kase *); /* runs given more than once */
 /* Runs whose limit was the client. */
 double cases_client_bound(const struct kase *);

@@ -20,15 +20,6 @@ all_failed(const struct kase *k)
 	return k && cases_sum(k, "n") == 0;
 }
 
-static bool
-has_metric(const struct kase *k, const char *name)
-{
-	for (size_t i = 0; i < k->nparts; i++)
-		if (part_metric(&k->parts[i], name))
-			return true;
-	return false;
-}
-
 /* Takes the margin of the history if it is wider. */
 static void
 widen_margin(struct comparison *c, struct row *row, const struct rules *r)
@@ -108,7 +99,8 @@ find_one_sided(
 		const struct part *part = &p->side[s]->parts[0];
 
 		for (size_t i = 0; i < part->nmetrics; i++)
-			if (!has_metric(p->side[!s], part->metrics[i].name))
+			if (!cases_have_metric(
+				p->side[!s], part->metrics[i].name))
 				add_one_sided(
 				    c, p, part->metrics[i].name, s, r);
 	}
@@ -121,8 +113,8 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 
 	/* Known metrics come first, in the order of the table. */
 	for (const struct metric *m = metric_table; m->name; m++)
-		if (has_metric(base, m->name) &&
-		    has_metric(p->side[1], m->name))
+		if (cases_have_metric(base, m->name) &&
+		    cases_have_metric(p->side[1], m->name))
 			add_row(c, p, m->name, r);
 	for (size_t i = 0; i < base->nparts; i++)
 		for (size_t j = 0; j < base->parts[i].nmetrics; j++) {
@@ -131,7 +123,7 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 
 			for (size_t k = 0; k < i && !before; k++)
 				before = part_metric(&base->parts[k], name);
-			if (!before && has_metric(p->side[1], name))
+			if (!before && cases_have_metric(p->side[1], name))
 				add_row(c, p, name, r);
 		}
 }

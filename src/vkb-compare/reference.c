@@ -3,7 +3,6 @@
 #include "judge.h"
 #include "mem.h"
 #include "metric.h"
-#include "part.h"
 #include "sample.h"
 #include "str.h"
 
@@ -13,21 +12,12 @@
 
 #define SHOWN 12 /* digits of a hash */
 
-static bool
-has_metric(const struct kase *k, const char *name)
-{
-	for (size_t i = 0; i < k->nparts; i++)
-		if (part_metric(&k->parts[i], name))
-			return true;
-	return false;
-}
-
 /* Has the case a ratio to a reference? */
 static bool
 has_ratio(const struct kase *k)
 {
 	for (const struct metric *m = metric_table; m->name; m++)
-		if (m->instead_of && has_metric(k, m->name))
+		if (m->instead_of && cases_have_metric(k, m->name))
 			return true;
 	return false;
 }
@@ -104,8 +94,8 @@ reference_replaces(const struct pairing *p, const char *metric)
 	const struct metric *ratio = metric_ratio(metric);
 
 	return ratio && p->reference == REFERENCE_SAME &&
-	    has_metric(p->side[0], ratio->name) &&
-	    has_metric(p->side[1], ratio->name);
+	    cases_have_metric(p->side[0], ratio->name) &&
+	    cases_have_metric(p->side[1], ratio->name);
 }
 
 void
