@@ -354,9 +354,11 @@ read_totals(int folder, const char *name)
 }
 
 /* Returns how many instructions a process and those that it began executed, or
- * 0 after reporting an error. */
+ * 0 after reporting an error: a count that lacks some of them would be false.
+ */
 static double
-read_count(const struct session *s, const struct process *of)
+read_count(
+    const struct session *s, const struct command *c, const struct process *of)
 {
 	DIR *d = opendir(s->counts);
 	struct dirent *e;
@@ -372,21 +374,22 @@ read_count(const struct session *s, const struct process *of)
 	}
 	if (d)
 		closedir(d);
-	if (!(sum > 0)) {
-		err_say("valgrind has not counted the process:");
+	if (killed)
+		err_say("'%s': %zu of its processes were killed, or still ran "
+			"at its end: they cannot be counted",
+		    c->name, killed);
+	else if (!(sum > 0)) {
+		err_say("'%s': valgrind has not counted it:", c->name);
 		show_end(of->err);
-	} else if (killed)
-		err_say("processes that were killed or still ran at the end "
-			"are not counted: %zu",
-		    killed);
-	return sum;
+	}
+	return killed ? 0 : sum;
 }
 
 /* Writes the time or the count of a process as what it had printed. */
 static int
-write_cost(const struct session *s, struct process *of)
+write_cost(const struct session *s, const struct command *c, struct process *of)
 {
-	double v = s->o->count ? read_count(s, of) : of->time_s;
+	double v = s->o->count ? read_count(s, c, of) : of->time_s;
 	struct json *run = record_new("run"), *j = json_object();
 	char *text;
 	int rc;
@@ -415,14 +418,15 @@ write_cost(const struct session *s, struct process *of)
 /* Returns a descriptor of what there is to read, or -1 after reporting an
  * error. */
 static int
-open_results(const struct session *s, struct process *of)
+open_results(
+    const struct session *s, const struct command *c, struct process *of)
 {
 	const char *file = s->o->results;
 	struct stat st;
 	int fd;
 
 	if (!file) {
-		if ((s->o->time || s->o->count) && write_cost(s, of) < 0)
+		if ((s->o->time || s->o->count) && write_cost(s, c, of) < 0)
 			return -1;
 		lseek(of->out, 0, SEEK_SET);
 		return dup(of->out);
@@ -660,7 +664,7 @@ run_once(struct session *s, size_t round, const struct command *c)
 	if (s->o->results && stat(s->o->results, &of.was) < 0)
 		of.was.st_nlink = 0;
 	if (rc == 0 && run_process(s, c, &of) == 0) {
-		fd = open_results(s, &of);
+		fd = open_results(s, c, &of);
 		if (fd >= 0) {
 			int records = convert_results(s, fd);
 

@@ -72,7 +72,7 @@ push -q pretty
 test_that 'runs of several lines are exported' push --export
 test_same "$(wc -l <canonical)" "$(wc -l <.out)" 'a run of several lines is exported as one'
 
-# --- most lines are stored without parsing them to a tree: the rows are the same
+# --- the same rows, however a line is written
 
 cat >odd.jsonl <<'EOF'
 {"type":"run","v":1,"subject":{"label":"a","time":"2026-03-01T08:00:00Z"},"config":{"command":"MSET","data_size":16,"rps":5,"x":{"b":[1,null,"\\"],"a":1.0}},"run":{"session":"o","index":1,"started":"2026-03-01T09:00:00Z"},"env":{"arch":"x86_64"},"metrics":{"rps":1e3,"p50_latency_ms":0.10,"ops":-0,"k":1E-7,"big":12345678901234567890,"fine":0.1234567890123456789},"status":"ok"}

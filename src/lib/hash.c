@@ -22,6 +22,15 @@ cast_hash(struct hash *h)
 	return (void *)h;
 }
 
+bool
+hash_is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	    a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
 struct hash *
 hash_begin(enum hash_kind kind)
 {

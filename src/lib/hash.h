@@ -2,7 +2,10 @@
 #ifndef HASH_H
 #define HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+struct stat;
 
 enum hash_kind { HASH_SHA1, HASH_SHA256 };
 
@@ -14,6 +17,9 @@ int hash_file(enum hash_kind, const char *path, char hex[HASH_HEX]);
 
 /* The same for what can still be read from 'fd', which stays open. */
 int hash_fd(enum hash_kind, int fd, char hex[HASH_HEX]);
+
+/* Is it the same file, unchanged, so that its hash is the same? */
+bool hash_is_same_file(const struct stat *, const struct stat *);
 
 /* The digest of bytes that come one after the other. hash_end writes it as hex,
  * unless 'hex' is NULL, and frees. */

@@ -49,15 +49,6 @@ struct filehash {
 	char hex[HASH_HEX];
 };
 
-static bool
-is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	    a->st_size == b->st_size &&
-	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Returns the SHA-256 of the file as hex, borrowed until the next call, or NULL
  * if it cannot be read. */
 static const char *
@@ -70,7 +61,7 @@ get_file_hash(struct shared *s, const char *path)
 
 	if (fd < 0 || fstat(fd, &k.st) < 0)
 		goto out;
-	while (i < s->nhashes && !is_same_file(&s->hashes[i].st, &k.st))
+	while (i < s->nhashes && !hash_is_same_file(&s->hashes[i].st, &k.st))
 		i++;
 	if (i == s->nhashes) {
 		if (hash_fd(HASH_SHA256, fd, k.hex) < 0)

@@ -225,10 +225,22 @@ closed(void)
 	json_free(rate);
 }
 
+/* vkb-detect counts the values of each ratio in an array of so many. */
+static void
+ratios(void)
+{
+	size_t n = 0;
+
+	for (const struct metric *m = metric_table; m->name; m++)
+		n += m->instead_of != NULL;
+	tap_ok(n == METRIC_RATIOS, "METRIC_RATIOS is the number of ratios");
+}
+
 int
 main(void)
 {
 	units();
+	ratios();
 	guesses();
 	table();
 	wanted();

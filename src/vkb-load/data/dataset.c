@@ -1,4 +1,5 @@
 #include "err.h"
+#include "hash.h"
 #include "intake.h"
 #include "mem.h"
 #include "str.h"
@@ -99,15 +100,6 @@ datasets_free(struct datasets *s)
 }
 
 static bool
-is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
-	    a->st_size == b->st_size &&
-	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-static bool
 has_fields(const struct rowset *d, const char *const *fields)
 {
 	for (; *fields; fields++)
@@ -124,7 +116,7 @@ datasets_drop_stale(struct datasets *s)
 
 	while (i < s->n)
 		if (stat(s->v[i].path, &st) == 0 &&
-		    is_same_file(&s->v[i].st, &st)) {
+		    hash_is_same_file(&s->v[i].st, &st)) {
 			i++;
 		} else {
 			free_entry(&s->v[i]);
@@ -147,7 +139,7 @@ datasets_get(struct datasets *s, const struct dataset_want *want,
 	for (i = 0; i < s->n; i++) {
 		e = &s->v[i];
 		if (strcmp(e->path, want->path) == 0 &&
-		    is_same_file(&e->st, &fresh.st) &&
+		    hash_is_same_file(&e->st, &fresh.st) &&
 		    e->maxdocs == want->maxdocs &&
 		    strcmp(e->element, element) == 0 &&
 		    has_fields(e->d, want->fields))
