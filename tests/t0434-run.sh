@@ -199,7 +199,7 @@ test_same true "$(jq ".e_900000 / .s_900000 | . > .99 and . < 1.01" begun)" 'a p
 rm -f pid
 test_status 2 'a process that still runs at the end' vkb-run -q -n 1 --count late='sh slow & until [ -s pid ]; do :; done'
 test_match "'late': 1 of its processes were killed, or still ran at its end: they cannot be counted" .err 'the message says why'
-test_absent '"type":"run"' .out 'a count that lacks a process is no run'
+test_absent '"type":"run"' .out 'nothing is written where a process is missing'
 for signal in TERM KILL; do
   rm -f pid
   setsid vkb-run -q --count 'sh slow' >killed.out 2>killed &
