@@ -25,7 +25,7 @@ sed -i "2i env >>'$scratch/out/server.env'; echo \"\$*\" >>'$scratch/out/server.
   repo/src/server.sh
 commit base
 in_repo tag base
-burn 100000 "use https://u:$(plant message)@host/a and password=$(plant message)"
+burn 600000 "use https://u:$(plant message)@host/a and password=$(plant message)"
 scenario='"test": "SET", "requests": 400, "clients": 4, "keyspacelen": 100'
 settings='"enable-debug-command": "yes", "rename-command": ["FLUSHALL \"\"", "SWAPDB x"],
   "save": ["900 1", "300 10"], "client-output-buffer-limit": "normal 0 0 0",

@@ -7,7 +7,7 @@ test_server 'vkb-bench'
 
 real_repo
 in_repo tag base
-burn 100000 slow
+burn 600000 slow
 cat >cfg.json <<'END'
 [{"commands": ["SET", "GET"], "requests": [300], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
@@ -99,7 +99,7 @@ test_same 2 "$(flat length begun/base)" 'an attempt that measured nothing is sta
 
 # --- a baseline
 
-burned='{"commands":["SET"],"requests":[1500],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}'
+burned='{"commands":["SET"],"requests":[400],"keyspacelen":[100],"data_sizes":[16],"pipelines":[1],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0}'
 echo "[$burned]" >burn.json
 test_status 1 'a slower commit is exit 1' vkb-bench --valkey-path repo --config burn.json \
   --commits main --baseline base --runs 8 --results-dir slower

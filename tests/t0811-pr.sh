@@ -8,9 +8,9 @@ test_server 'a pull request'
 
 real_repo
 in_repo tag base
-burn 100000 slow
+burn 600000 slow
 cat >cfg.json <<'EOF'
-[{"commands": ["SET"], "requests": [1500], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [400], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 EOF
@@ -142,7 +142,7 @@ in_repo reset -q --hard HEAD~1
 
 # --- a kill during the measurement
 
-sed 's/"requests": \[1500\]/"duration": 1/' cfg.json >long.json
+sed 's/"requests": \[400\]/"duration": 1/' cfg.json >long.json
 # shellcheck disable=SC2086 # words
 long() { exec vkb-pr --results k -C repo base main -- --runs 4 long.json -- $judged; }
 has_two() { [ "$(lines k/ab/part.jsonl)" -ge 2 ]; }

@@ -11,9 +11,9 @@ unset http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy
 real_repo
 in_repo branch -m unstable
 base=$(head_of HEAD)
-burn 100000 slow
+burn 600000 slow
 cat >repo/cfg.json <<'END'
-[{"commands": ["SET"], "requests": [1500], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [400], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
