@@ -205,7 +205,8 @@ counters_count_error_reply(
 	/* Beside data of others, their writes fail, too. */
 	if (c->state == CONN_SETUP || r->strict ||
 	    (r->target->prefix && strncmp(line, "OOM ", 4) == 0)) {
-		run_fail(r, "'%s' answered: %s", c->node->name, line);
+		run_fail(r, "'%s' answered: %s%s", c->node->name, line,
+		    moved ? "; " RUN_MOVED : "");
 		return false;
 	}
 	counters_add_error(w->errors, &w->nerrors, line);

@@ -175,7 +175,7 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 {
 	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
 	struct tls_context *tls = NULL;
-	struct slotmap *m = NULL;
+	struct slotmap *m = NULL, *moved;
 	char(*tags)[3] = NULL;
 	size_t i;
 	int rc = -1;
@@ -197,7 +197,10 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 	for (i = 0; i < m->n; i++, s.done += s.part)
 		if (seed_node(t, w, m, i, &s) < 0)
 			goto out;
-	rc = 0;
+	/* The keys of each node were counted before the first was seeded. */
+	moved = m;
+	m = slotmap_refresh(m, t, tls, run_space(w), tags);
+	rc = m == moved ? 0 : err_fail("%s", RUN_MOVED);
 out:
 	slotmap_free(m);
 	tls_context_free(tls);

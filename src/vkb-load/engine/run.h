@@ -218,6 +218,11 @@ const char *run_command(const struct run *);
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
 void run_mark_stale(struct run *); /* a MOVED was seen */
 
+/* The servers are filled node by node, as one reading of the slots has them. */
+#define RUN_MOVED                                              \
+	"slots of the cluster moved while it was filled: run " \
+	"again when they stay"
+
 static inline bool
 run_halted(const struct run *r)
 {

@@ -584,7 +584,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	    w->conns.replicas);
 	atomic_store(&r->map, m);
 	if (m && r->only_node != SIZE_MAX && r->only_node >= m->n)
-		return err_fail("the cluster changed while it was seeded");
+		return err_fail("%s", RUN_MOVED);
 	return m ? 0 : -1;
 }
 
