@@ -516,6 +516,8 @@ run_stats(void *opts, struct opt_args *args)
 	in = jsonl_open((const char *const *)args->v, args->n);
 	if (o->join) {
 		rc = join_records(in);
+		if (rc == 0)
+			rc = jsonl_check_some(in);
 		jsonl_close(in);
 		return rc;
 	}
@@ -524,6 +526,8 @@ run_stats(void *opts, struct opt_args *args)
 	summary_set_precision(s, wanted);
 	summary_spill(s, opt_tmpdir(), SPILL);
 	rc = collect_records(in, s, &l, parts, o->text);
+	if (rc == 0)
+		rc = jsonl_check_some(in);
 	parts_free(parts);
 	if ((o->text ? finish_table : finish_records)(s, &l) < 0)
 		rc = -1;

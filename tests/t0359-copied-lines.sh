@@ -21,6 +21,7 @@ runs|-h 127.0.0.1 -p PORT --duration 10 --warmup 2 -t set
 set VKB_PASSWORD, as arguments can be read|-h 127.0.0.1 -p PORT -a verysecret -t set
 set VKB_PASSWORD|-h 127.0.0.1 -p PORT --pass verysecret ping
 set VKB_PASSWORD, as arguments|-h 127.0.0.1 -p PORT --password=verysecret -t set
+set VKB_PASSWORD, as arguments|-h 127.0.0.1 -p PORT --passwrd=verysecret -t set
 taken from VKB_PASSWORD, which is not set|--user bench -h 127.0.0.1 -p PORT -t set
 'vkb stats --text FILE' is a table|-t ping,set,get -n 100000 --csv
 --command 'eval return|-r 10000 -n 10000 eval 'return redis.call("ping")' 0

@@ -34,7 +34,12 @@ test_same "$(cat one)" "$(cat two)" 'records read by the fast scanner or as tree
 test_same "$(jq -c 'del(.doubled)' one)" "$(cat two)" \
   'runs given both as runs and as a summary count once'
 test_same 6 "$(wc -l <one | tr -d ' ')" 'three cases of two subjects'
-test_empty "$(vkb-stats </dev/null)" 'without input nothing is printed'
+for words in '' --text --join; do
+  # shellcheck disable=SC2086 # no word, or one
+  test_status 2 "vkb-stats $words: input without a record is an error" vkb-stats $words
+  test_same 'vkb-stats: no record in stdin: what writes it failed, or measured nothing' "$(cat .err)" \
+    'the error says why'
+done
 
 # --- numbers
 

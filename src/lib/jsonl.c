@@ -70,6 +70,16 @@ jsonl_where(const struct jsonl *r)
 	return r->where.s ? r->where.s : "input";
 }
 
+int
+jsonl_check_some(const struct jsonl *r)
+{
+	if (r->where.s)
+		return 0;
+	return err_fail("no record in %s: what writes it failed, or measured "
+			"nothing",
+	    r->name);
+}
+
 /* Sets 'where' to "FILE:UNIT N". Called for each record, so it is fast. */
 static void
 set_where(struct jsonl *r, const char *unit, size_t n)

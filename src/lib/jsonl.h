@@ -37,6 +37,9 @@ int jsonl_tree(struct jsonl *, struct json **rec);
  */
 int jsonl_fail(struct jsonl *, const char *why);
 
+/* At the end: returns 0, or -1 after reporting that no file had a record. */
+int jsonl_check_some(const struct jsonl *);
+
 /* Returns "FILE:LINE" of the last record (borrowed until the next call). */
 const char *jsonl_where(const struct jsonl *);
 
