@@ -299,13 +299,7 @@ test_that 'a configuration that is not in an array is accepted' vkb-load --plan 
 
 # vkb-config(5) lists the same keys as the table in the source.
 "$VKB_BUILD/unit/config" --keys >table
-awk '/^\.\\" section: / { section = $3 }
-  /^\.It Ic .* Pq / {
-    sub(/^\.It Ic /, section ".")
-    sub(/ Pq /, " ")
-    gsub(/\\\(dq/, "\"")
-    print
-  }' "$top/man/vkb-config.5" | sort >page
+perl "$tests/pagekeys.pl" "$top/man/vkb-config.5" | cut -f 1,2 | tr '\t' ' ' | sort >page
 test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists exactly the keys that are accepted'
 # Words for true and false, as the Python tool accepts them, for each key.
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":"no","tls_mode":"0","warmup":0,"resp3":"yes","sequential":"1"}]\n' >words.json
