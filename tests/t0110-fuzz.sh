@@ -20,13 +20,10 @@ for f in "$top"/tests/fuzz/*.c; do
   report | template) runs=500 ;;
   *) runs=1000 ;;
   esac
-  mkdir "$name"
-  for seed in "$top/tests/data/fuzz/$name"/*; do
-    [ ! -e "$seed" ] || cp "$seed" "$name"
-  done
+  cp -R "$top/tests/data/fuzz/$name" . 2>/dev/null || mkdir "$name" # not each has seeds
   test_that "fuzz: $name" "$top/build/fuzz/$name" -seed=1 -runs=$runs \
     -max_len=4096 -timeout=10 -rss_limit_mb=2048 -close_fd_mask=3 \
-    -artifact_prefix="$scratch/crash-$name-" "$name"
+    -print_funcs=0 -artifact_prefix="$scratch/crash-$name-" "$name"
   for crash in "crash-$name-"*; do
     [ -e "$crash" ] || continue
     echo "# the input, in base64: $(base64 -w 0 "$crash")"
