@@ -5,12 +5,13 @@
 test_postgres 'vkb-pgpush and tables of others'
 
 push() { vkb-pgpush "$@"; }
-fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' 2>.sql; }
+fresh() { sql 'DROP SCHEMA public CASCADE' 'CREATE SCHEMA public' "$@" 2>.sql; } # fresh [STATEMENT...]
 rows() { sql "SELECT count(*) FROM ${1:-benchmark_metrics}"; }
-type_of() { # type_of COLUMN [TABLE]
-  sql "SELECT format_type(atttypid, atttypmod) FROM pg_attribute
+type_query() { # type_query COLUMN [TABLE]
+  echo "SELECT format_type(atttypid, atttypmod) FROM pg_attribute
     WHERE attrelid = '${2:-benchmark_metrics}'::regclass AND attname = '$1'"
 }
+type_of() { sql "$(type_query "$@")"; }
 # run INDEX CONFIG [COMMAND [COMMIT [TIME]]]: prints one record
 run() {
   printf '{"type":"run","v":1,"subject":{"commit":"%s","time":"%s"},"config":{"command":"%s"%s},"run":{"session":"s","index":%d},"metrics":{"rps":5},"status":"ok"}\n' \
@@ -25,15 +26,17 @@ base='id SERIAL, "timestamp" TIMESTAMPTZ, commit TEXT, command TEXT'
 # column and one row
 column() {
   column_what="$1 gets $(printf %.40s "$2")"
-  fresh
-  sql "CREATE TABLE benchmark_metrics ($base, x $1)" \
+  fresh "CREATE TABLE benchmark_metrics ($base, x $1)" \
     "INSERT INTO benchmark_metrics (commit) VALUES ('old')"
   run 1 ",\"x\":$2" >one
   test_that "$column_what: the push is accepted" push one
-  test_same "$3" "$(type_of x)" "$column_what: the type of the column"
-  test_same "$4" "$(sql "SELECT x::text FROM benchmark_metrics WHERE commit = 'c1'")" \
+  # one start of psql for all
+  sql "$(type_query x)" "SELECT x::text FROM benchmark_metrics WHERE commit = 'c1'" \
+    'SELECT count(*) FROM benchmark_metrics' >.column
+  test_same "$3" "$(sed -n 1p .column)" "$column_what: the type of the column"
+  test_same "$4" "$(sed -n 2p .column)" \
     "$column_what: the value is that of the run"
-  test_same 2 "$(rows)" "$column_what: the old row is still stored"
+  test_same 2 "$(sed -n 3p .column)" "$column_what: the old row is still stored"
 }
 tz='timestamp with time zone'
 column smallint 32768 integer 32768
@@ -75,8 +78,7 @@ column text '[1]' text '[1]'
 column uuid '"00000000-0000-0000-0000-00000000000a"' uuid 00000000-0000-0000-0000-00000000000a
 
 # a domain has the limits of its base type; an enumeration is checked by the server
-fresh
-sql 'CREATE DOMAIN d1 AS varchar(5)' 'CREATE DOMAIN d2 AS d1' \
+fresh 'CREATE DOMAIN d1 AS varchar(5)' 'CREATE DOMAIN d2 AS d1' \
   "CREATE TYPE e AS ENUM ('a', 'b')" \
   "CREATE TABLE benchmark_metrics ($base, x d2, y e)"
 run 1 ',"x":"1234567","y":"b"' >one
@@ -105,8 +107,7 @@ done
 # Types that would change a text: the run is an error, the other runs are stored.
 for type in bytea oid '"char"' 'text[]' 'varchar(9)[]' 'numeric(5,2)[]' \
   interval 'time(0)' tsvector xml point; do
-  fresh
-  sql "CREATE TABLE benchmark_metrics ($base, x $type)"
+  fresh "CREATE TABLE benchmark_metrics ($base, x $type)"
   { run 1 ',"x":"\\x41"'; run 2 ',"x":-1'; run 3 ''; } >some
   test_status 2 "a column of type $type is an error" push some
   test_match "some:1: 'x' is '.x41', but column 'x' needs a value that runs do not have" .err \
@@ -130,8 +131,7 @@ test_absent finer .err 'no warning is printed for zeros'
 
 # --- columns that must not be null
 
-fresh
-sql "CREATE TABLE benchmark_metrics ($base, host TEXT NOT NULL,
+fresh "CREATE TABLE benchmark_metrics ($base, host TEXT NOT NULL,
   tls BOOLEAN NOT NULL DEFAULT false, made TEXT GENERATED ALWAYS AS (command) STORED)"
 run 1 '' >one
 test_that 'a table with columns that must not be null is accepted' push one
