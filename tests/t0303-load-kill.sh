@@ -56,7 +56,7 @@ test_that 'the file is not changed' cmp kept r.jsonl
 
 rm -f cut.jsonl
 cp c.json "it's c.json"
-env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load --runs 3 --duration 1s -ocut.jsonl "it's c.json" 2>said &
+env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load --set rate=1000 --runs 3 --duration 1s -ocut.jsonl "it's c.json" 2>said &
 job=$!
 wait_until 30 test -s cut.jsonl
 kill "$job"
@@ -71,9 +71,9 @@ test_same 6 "$(grep -c '"status":"ok"' cut.jsonl)" 'all runs are made'
 for to in o stdout; do
   rm -f cut.jsonl
   if [ $to = o ]; then
-    env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --runs 4 --duration 1s -o cut.jsonl c.json 2>said &
+    env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --set rate=1000 --runs 4 --duration 1s -o cut.jsonl c.json 2>said &
   else
-    env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --runs 4 --duration 1s c.json 2>said >cut.jsonl &
+    env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load -q --set rate=1000 --runs 4 --duration 1s c.json 2>said >cut.jsonl &
   fi
   job=$!
   wait_until 30 test -s cut.jsonl
@@ -86,7 +86,7 @@ done
 rm -f cut.jsonl
 
 mkdir gone
-load --runs 3 --duration 1s -o gone/r.jsonl c.json 2>said &
+load --set rate=1000 --runs 3 --duration 1s -o gone/r.jsonl c.json 2>said &
 job=$!
 wait_until 30 test -s gone/r.jsonl
 rm -r gone

@@ -4,7 +4,7 @@
 . "${0%/*}/lib.sh"
 
 test_server 'a server on another machine'
-printf '[{"commands":["SET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"cluster_mode":false,"warmup":0,"duration":1}]\n' >c.json
+printf '[{"commands":["SET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"cluster_mode":false,"warmup":0,"duration":1,"rate":1000}]\n' >c.json
 sed 's/"duration":1/"duration":60/' c.json >long.json
 sed 's/"tls_mode":false/"tls_mode":true/' c.json >tls.json
 serve=$(command -v vkb-serve)

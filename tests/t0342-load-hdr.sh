@@ -7,7 +7,7 @@ test_server 'logs of HdrHistogram'
 # The histograms of runs or of what vkb-parse read: NAME SAMPLES P99 HISTOGRAM.
 hists() { jq -r '"\(.config.tag // .about.id // .config.command) \(.metrics.p50_latency_ms) \(.metrics.p99_latency_ms) \(.metrics.p999_latency_ms) \(.hist.latency_ns)"' "$@" | sort; }
 
-printf '[{"commands":["SET","GET"],"keyspacelen":[100],"clients":[3],"duration":2.2,"warmup":0.1}]\n' >c.json
+printf '[{"commands":["SET","GET"],"keyspacelen":[100],"clients":[3],"duration":2.2,"warmup":0.1,"rate":2000}]\n' >c.json
 test_that 'two cases' vkb-load -q --runs 1 --hdr log.hlog -o runs c.json
 test_same '#[Histogram log format version 1.3]' "$(sed -n 2p log.hlog)" 'the log says its format'
 test_match '^#\[BaseTime: [0-9]{10}\.[0-9]{3} \(seconds since epoch\)\]$' log.hlog 'and when it began'
@@ -52,7 +52,7 @@ test_match '^Tag=SET[^,]*@a_b,' builds.hlog 'without a comma'
 vkb-parse builds.hlog >parsed
 test_same "$(jq -r '.hist.latency_ns' built | sort)" "$(jq -r '.hist.latency_ns' parsed | sort)" \
   'slices add up to the histograms of the records'
-printf '[{"test_groups":[{"group":1,"scenarios":[{"id":"m","type":"mixed","duration":1,"writes":[{"id":"w","test":"set"}],
+printf '[{"test_groups":[{"group":1,"scenarios":[{"id":"m","type":"mixed","duration":1,"rate":2000,"writes":[{"id":"w","test":"set"}],
   "reads":[{"id":"r","test":"get"}]}]}]}]\n' >mixed.json
 test_that 'writers and readers' vkb-load -q --runs 1 --hdr mixed.hlog -o mixed mixed.json
 vkb-parse mixed.hlog >parsed

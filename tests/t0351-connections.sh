@@ -18,7 +18,7 @@ run() {
 idle() { [ "$(cli client list | grep -c ' cmd=ping')" -ge "$1" ]; }
 # background OPTION...: the same, but returns while the run continues.
 background() {
-  vkb-load -q --port "$port" --flush --runs 1 "$@" >run 2>run.err &
+  vkb-load -q --port "$port" --flush --runs 1 --set rate=1000 "$@" >run 2>run.err &
   load=$!
 }
 

@@ -48,7 +48,7 @@ test_empty "$(jq -c '.. | select(. == null)' runs)" 'no value is null'
 
 # --- a run of 2.3 s has two samples
 
-sed 's/"SET", "GET"/"SET"/; s/"requests": \[3000\]/"duration": 2.3/' c.json >two.json
+sed 's/"SET", "GET"/"SET"/; s/"requests": \[3000\]/"duration": 2.3, "rate": 1000/' c.json >two.json
 test_that 'a longer run is accepted' load --runs 1 two.json
 test_same true "$(jq 'select(.type == "run").samples.at_s |
   length >= 1 and .[-1] >= 2.2' .out)" 'the last sample is at the end'
