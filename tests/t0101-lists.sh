@@ -63,9 +63,9 @@ empty 'configs: each file is named in a page or a workflow'
   git ls-files bin configs deploy .github .ci .gitlab-ci.yml action.yml Jenkinsfile Makefile \
     tests/check tests/run |
     xargs grep -hoE '\bVKB_[A-Z0-9_]*[A-Z0-9]\b'
-} | tr -d '"' | sort -u | while read -r name; do
-  cat man/* CONTRIBUTING.md | grep -qw "$name" || echo "$name"
-done >"$bad"
+} | tr -d '"' | sort -u >"$scratch/variables"
+cat man/* CONTRIBUTING.md | grep -oE '\bVKB_[A-Z0-9_]*[A-Z0-9]\b' | sort -u |
+  comm -23 "$scratch/variables" - >"$bad"
 empty 'each VKB_ variable is on a manual page or in CONTRIBUTING'
 
 find tests -name 't[0-9]*.sh' ! -perm -111 >"$bad"
@@ -76,7 +76,10 @@ perl -0ne 'while (/(unit|scripts) *=> *\[qw\((.*?)\)/gs) { print "$1 $_\n" for s
   tests/mutants | while read -r kind t; do
   case $kind in
     unit) test -e "tests/unit/$t.c" || echo "$t" ;;
-    *) find tests -name "$t-*.sh" | grep -q . || echo "$t" ;;
+    *)
+      set -- tests/"$t"-*.sh
+      test -e "$1" || echo "$t"
+      ;;
   esac
 done >"$bad"
 empty 'tests/mutants: each test that it names exists'
