@@ -399,7 +399,7 @@ test_result $? 'a server that hangs is stopped'
 # --- a terminal
 
 if command -v script >/dev/null; then
-  script -qc "vkb-load --runs 2 --duration 2s --case 'SET*' c.json >tty.runs" \
+  script -qc "vkb-load --set rate=1000 --runs 2 --duration 2s --case 'SET*' c.json >tty.runs" \
     screen >/dev/null </dev/null
   test_same 2 "$(grep -c '"status":"ok"' tty.runs)" 'terminal: the runs'
   tr '\r' '\n' <screen >lines
