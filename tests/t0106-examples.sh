@@ -21,8 +21,9 @@ shorten() {
     s/(vkb[ -]load .*-t set,get .*)-n [0-9]+/\1-n 2000/
     s/vkb[ -]load .*-t set,get -P 10$/& -n 2000 -r 1000/
     s/--budget [0-9]+s/--budget 1s/
-    s/20000([012])/60000\1/g; s/--runs 8/--runs 6/; s/--runs 10/--runs 4/
-    /--runs|--budget/b
+    s/20000([012])/60000\1/g; s/--runs 8/--runs 6/; s/--runs 10/--runs 4/; s/--runs 40/--runs 16/; s/--calibrate 10/--calibrate 4/
+    /--runs|--budget|--plan|--count-only/b
+    s/vkb[ -]load /&--runs 4 /
     s/(vkb[ -](ab|pr|bisect) .*-- )([a-z]+\.json)/\1--runs 4 \3/
     s/vkb-quickstart --results mine/& --runs 4/
     s/^( *vkb[ -]why )/\1--rounds 1 --time 1s /' "$1"
@@ -59,13 +60,14 @@ in_folder() { # in_folder DIR COMMAND...
 
 cp -R "$top/configs" configs
 shorten "$top/configs/quick.json" | sed 's/\[2000\]/[200]/; s/\[100000\]/[1000]/' |
-  jq '.[0].commands = ["SET", "GET"] | .[1].commands = ["SET", "HSET"]' >configs/quick.json
+  jq '.[0].commands = ["SET", "GET"] | .[1].commands = ["SET", "HSET"] | .[:2]' >configs/quick.json
 test_status 1 'configs/quick.json has short runs, and fewer, here' \
   cmp -s "$top/configs/quick.json" configs/quick.json
 
 # --- the examples, and those that are not run
 
 mkdir examples run
+ln -s "$top/tests/data" tests-data
 perl "$tests/examples.pl" examples "$top"/man/*.[1-8] "$top/README.md" >index
 test_that 'the examples are found' test "$(wc -l <index)" -gt 150
 grep -v '^#' "$tests/examples.skip" >skip
@@ -133,9 +135,12 @@ printf '{"type":"build","v":1,"subject":{"label":"%s"},"server":"%s","status":"o
 
 # give_files FILE DIR: copies what the text names, unless the folder has it.
 give_files() {
-  for file in set.json config.json cfg.json base.jsonl new.jsonl runs.jsonl monday.jsonl \
-    tuesday.jsonl builds.jsonl valkey old/ new/ srv results/ memtier.json; do
-    grep -qE "(^|[^a-z/>.-])$file" "$1" || continue
+  # A name may follow a blank and more, but not what makes it the end of another name.
+  given=$(perl -e 'undef $/;
+    my $text = <STDIN>;
+    print join "\n", grep { $text =~ m{(^|[^a-z/>.-])$_}m } @ARGV' set.json config.json cfg.json base.jsonl \
+    new.jsonl runs.jsonl monday.jsonl tuesday.jsonl builds.jsonl valkey old/ new/ srv results/ memtier.json <"$1")
+  for file in $given; do
     [ -e "$2/$file" ] || cp -R "${file%/}" "$2"
   done
   ! grep -q 'vkb-parse results' "$1" || [ -e "$2/results" ] || cp -R results "$2"
@@ -146,9 +151,7 @@ run_example() {
   dir=$scratch/run/$3
   if [ ! -d "$dir" ]; then
     mkdir "$dir"
-    ln -s "$scratch/configs" "$dir/configs"
-    ln -s "$top/tests/data" "$dir/tests-data"
-    ln -s "$top/deploy" "$dir/deploy"
+    ln -s "$scratch/configs" "$scratch/tests-data" "$top/deploy" "$dir"
   fi
   shorten "examples/$1" >"$dir/.block"
   shell='sh'
