@@ -5,9 +5,10 @@
 # and clones that it names. "# exits N" at the end of a line is the expected exit status;
 # after "; echo $?", and of a line of .Dl, it may be 0 or 1, as the machine may be busy. So
 # that this takes minutes, runs have 2000 requests instead of a second and more, and
-# there are 4 of each case, the fewest that are judged, instead of 10 or a minute of them. What
-# cannot be run here is listed in examples.skip, with the reason; an entry of that list
-# that is not the beginning of an example is an error.
+# there are 4 of each case, the fewest that are judged, instead of 10 or a minute of them;
+# configs/quick.json has four cases, which the examples name. What cannot be run here is
+# listed in examples.skip, with the reason; an entry of that list that is not the beginning
+# of an example is an error.
 . "${0%/*}/lib.sh"
 . "$tests/repo.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # --hdr: a log of HdrHistogram with the latencies of each interval of each run, which
-# add up to the histograms of the records.
+# add up to the histograms of the records. Long loads have a rate, since a closed loop
+# takes two CPUs; slices are a closed loop in t0319.
 . "${0%/*}/lib.sh"
 test_server 'logs of HdrHistogram'
 

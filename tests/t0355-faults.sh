@@ -2,7 +2,9 @@
 # Each feature of the load while its server is killed, hangs, breaks connections, loads
 # its data, sends replies in pieces, invalid replies or absurd lengths, or has an
 # expired certificate; and while slots of a cluster are missing or move, with some of
-# their keys. Each feature has its own server; all are tried at the same time.
+# their keys. Loads that last longer than the fault have a rate: closed loops in which a
+# connection is cut or a slot moves are in t0305, t0307 and t0314. Each feature has its own
+# server; all are tried at the same time.
 # sanitize: servers that answer nonsense, stop or move.
 . "${0%/*}/lib.sh"
 test_server 'features and faults'
