@@ -1,38 +1,124 @@
 #include "effect.h"
-#include "effect_own.h"
 #include "mem.h"
+#include "model.h"
 #include "serial.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-double
-effect_count_sessions(
-    const struct effect *f, size_t row, int side, double *mean)
-{
-	double n = 0, sum = 0;
+/* The least variance: values are equal, as those of a coarse clock. */
+#define LEAST 1e-14
 
-	for (size_t i = 0; i < f->ncells[row]; i++)
-		if (f->cells[row][i].n[side] > 0) {
-			sum += f->cells[row][i].mean[side];
-			n++;
-		}
-	if (mean)
-		*mean = sum / n;
-	return n;
+/* The noise of runs of which nothing is known; its df marks it. */
+#define UNKNOWN .1
+#define UNKNOWN_DF .01
+
+/* The most that the other cases say of the noise of one, beside its own runs.
+ */
+#define MOST_SHRUNK 1.5
+
+/* The autocorrelations of the machine that are tried, and their prior. */
+static const double rhos[] = {0, .3, .6, .85, .95};
+static const double rho_weights[] = {.35, .2, .2, .15, .1};
+enum { RHOS = sizeof rhos / sizeof *rhos };
+
+/* Sessions may differ more or less than was stated. */
+static const double scales[] = {.5, 1, 1.4, 2};
+static const double scale_weights[] = {.2, .5, .25, .05};
+enum { SCALES = sizeof scales / sizeof *scales };
+
+/* The variances of a row: of a run of each side, of a round, of a round by the
+ * means of sessions, and of T. */
+enum { ROUND = 2, SIDES, BETWEEN = SIDES, CASE, KINDS };
+
+/* The runs of one session of a row. */
+struct cell {
+	uint32_t session;
+	double n[2], mean[2];
+};
+
+/* The sessions of a row: all, and those of a side with the mean of theirs. */
+struct sessions {
+	struct cell *v;
+	size_t n;
+	double of[2], mean[2];
+};
+
+/* What a run is off the mean of its session, or a round off that of its row. */
+struct residual {
+	size_t row;
+	int side;             /* ROUND: of a round */
+	struct model_run run; /* y: the residual */
+};
+
+/* The weighted mean of the residuals at one time; a side of a session is a
+ * series. */
+struct common {
+	int side;
+	uint32_t session;
+	double e;
+};
+
+struct effect {
+	struct model_row *rows;
+	size_t n;
+	const struct model_prior *prior;
+	struct model_metric *metric;
+	struct sessions *sessions; /* of each row */
+	struct residual *residuals;
+	size_t nresiduals;
+	struct common *common;
+	size_t ncommon;
+	double (*weights)[SIDES];    /* of each row, in what all share */
+	struct moderate *own[KINDS]; /* of each row, without the machine's */
+	struct moderate priors[KINDS];
+	size_t numbers;          /* one more than the largest of a session */
+	size_t count[2];         /* sessions of each side, unpaired rows */
+	struct moderate session; /* variance of S */
+	double most_shared;
+};
+
+/* ---- sessions */
+
+/* Equal values have exactly their mean, so that rounding is not taken for
+ * noise.
+ */
+static double
+find_mean(const struct model_run *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		sum += v[i].y - v[0].y;
+	return v[0].y + sum / (double)n;
 }
 
-/* Lists the sessions of a row. */
+/* Adds the runs from v on that are of the session of the cell. Returns their
+ * number. */
+static size_t
+add_cell(struct cell *c, int side, const struct model_run *v, size_t n)
+{
+	size_t k = 0;
+
+	while (k < n && v[k].session == c->session)
+		k++;
+	c->n[side] = (double)k;
+	c->mean[side] = k ? find_mean(v, k) : 0;
+	return k;
+}
+
 static void
-list_cells(struct effect *f, size_t row)
+list_sessions(struct effect *f, size_t row)
 {
 	struct model_row *r = &f->rows[row];
-	struct cell *v = mem_array(r->n[0] + r->n[1] + 1, sizeof *v);
-	size_t at[2] = {0, 0}, n = 0;
+	struct sessions *s = &f->sessions[row];
+	size_t at[2] = {0, 0};
 	bool share = false;
 
+	s->v = mem_array(r->n[0] + r->n[1] + 1, sizeof *s->v);
 	while (at[0] < r->n[0] || at[1] < r->n[1]) {
-		struct cell *c = &v[n++];
+		struct cell *c = &s->v[s->n++];
 
 		c->session = UINT32_MAX;
 		for (int j = 0; j < 2; j++)
@@ -40,101 +126,343 @@ list_cells(struct effect *f, size_t row)
 			    r->runs[j][at[j]].session < c->session)
 				c->session = r->runs[j][at[j]].session;
 		for (int j = 0; j < 2; j++) {
-			size_t end;
-
-			if (at[j] == r->n[j] ||
-			    r->runs[j][at[j]].session != c->session)
-				continue;
-			end = effect_end_session(r, j, at[j]);
-			c->n[j] = (double)(end - at[j]);
-			c->mean[j] =
-			    effect_find_mean(r->runs[j] + at[j], end - at[j]);
-			at[j] = end;
+			at[j] +=
+			    add_cell(c, j, r->runs[j] + at[j], r->n[j] - at[j]);
+			s->mean[j] += c->mean[j];
+			s->of[j] += c->n[j] > 0;
 		}
 		share = share || (c->n[0] > 0 && c->n[1] > 0);
-		if (f->sessions <= c->session)
-			f->sessions = (size_t)c->session + 1;
+		if (f->numbers <= c->session)
+			f->numbers = (size_t)c->session + 1;
 	}
-	f->cells[row] = v;
-	f->ncells[row] = n;
-	for (int j = 0; j < 2; j++)
-		r->sessions_of[j] =
-		    share ? 0 : (size_t)effect_count_sessions(f, row, j, NULL);
+	for (int j = 0; j < 2; j++) {
+		s->mean[j] /= s->of[j];
+		r->sessions_of[j] = share ? 0 : (size_t)s->of[j];
+	}
 }
 
-/* Adds the means of the sessions of a row around their mean to what sessions do
- * to all cases; 'rest': what that leaves of them to the variance of T. */
+/* ---- noise */
+
+/* Makes sums of squares variances, and finds their prior. */
 static void
-spread_row(
-    struct effect *f, size_t row, int side, struct common *all, bool rest)
+settle_variances(struct effect *f, int kind)
 {
-	double mean, sessions = effect_count_sessions(f, row, side, &mean);
+	for (size_t i = 0; i < f->n; i++) {
+		struct moderate *own = &f->own[kind][i];
+
+		if (own->df > 0)
+			own->var /= own->df;
+		else
+			*own = (struct moderate){NAN, 0};
+	}
+	f->priors[kind] = moderate_prior(f->own[kind], f->n);
+}
+
+/* Compares places: side, session, time. */
+static int
+compare_residuals(const void *a, const void *b)
+{
+	const struct residual *x = a, *y = b;
+
+	return x->side != y->side ? x->side - y->side
+				  : model_compare_runs(&x->run, &y->run);
+}
+
+static void
+add_residual(
+    struct effect *f, size_t row, int side, const struct model_run *r, double e)
+{
+	f->residuals[f->nresiduals++] =
+	    (struct residual){row, side, {e, r->session, r->time}};
+}
+
+/* Adds how much the means of sessions differ, as the variance of a round, from
+ * the residuals of a row. */
+static void
+add_between(struct moderate *to, const struct residual *v, size_t n)
+{
+	to->df = -1;
+	for (size_t i = 0, end; i < n; i = end) {
+		double sum = 0;
+
+		for (end = i; end < n && v[end].run.session == v[i].run.session;
+		     end++)
+			sum += v[end].run.y;
+		to->var += sum * sum / (double)(end - i);
+		to->df++;
+	}
+}
+
+/* Compares the runs of common rounds, if there are enough: at least half of
+ * those of the smaller side. */
+static void
+pair_runs(struct effect *f, size_t row)
+{
+	struct model_row *r = &f->rows[row];
+	struct residual *v = f->residuals + f->nresiduals;
+	size_t i = 0, k = 0, n = 0;
+	size_t least = r->n[0] < r->n[1] ? r->n[0] : r->n[1];
+	double mean = 0;
+
+	while (i < r->n[0] && k < r->n[1]) {
+		const struct model_run *x = &r->runs[0][i], *y = &r->runs[1][k];
+		int c = model_compare_runs(x, y);
+
+		if (c == 0) {
+			add_residual(f, row, ROUND, x, y->y - x->y);
+			mean += y->y - x->y;
+			n++;
+		}
+		i += c <= 0;
+		k += c >= 0;
+	}
+	r->rounds = n;
+	r->pairs = n >= MODEL_PAIRS && 2 * n >= least ? n : 0;
+	if (!r->pairs) {
+		f->nresiduals -= n;
+		return;
+	}
+	r->change = mean / (double)n;
+	for (i = 0; i < n; i++)
+		v[i].run.y -= r->change;
+	add_between(&f->own[BETWEEN][row], v, n);
+}
+
+/* Adds the residuals of an unpaired row to its sessions' means. */
+static void
+add_samples(struct effect *f, size_t row, struct serial *sum, double *series)
+{
+	const struct sessions *s = &f->sessions[row];
+
+	for (int j = 0; j < 2; j++) {
+		const struct model_run *v = f->rows[row].runs[j];
+
+		for (size_t i = 0; i < s->n; i++) {
+			size_t n = (size_t)s->v[i].n[j];
+
+			for (size_t k = 0; k < n; k++) {
+				series[k] = v[k].y - s->v[i].mean[j];
+				add_residual(f, row, j, &v[k], series[k]);
+			}
+			if (n && v->time < MODEL_UNORDERED)
+				serial_add(sum, series, n);
+			v += n;
+		}
+	}
+}
+
+static void
+collect_residuals(struct effect *f)
+{
+	size_t most = 0;
+	struct serial sum = {0};
+	double *series;
+
+	for (size_t i = 0; i < f->n; i++)
+		most += f->rows[i].n[0] + f->rows[i].n[1];
+	f->residuals = mem_array(most + 1, sizeof *f->residuals);
+	f->common = mem_array(most + 1, sizeof *f->common);
+	series = mem_array(most + 1, sizeof *series);
+	for (size_t i = 0; i < f->n; i++) {
+		pair_runs(f, i);
+		if (!f->rows[i].pairs)
+			add_samples(f, i, &sum, series);
+	}
+	f->metric->rho = serial_estimate(&sum, 1);
+	free(series);
+	if (f->nresiduals)
+		qsort(f->residuals, f->nresiduals, sizeof *f->residuals,
+		    compare_residuals);
+}
+
+/*
+ * Sets the weights by which the residuals of a row tell what all rows share:
+ * the inverse of their mean square, or of the median one if that is larger. So
+ * a noisy row does not make the others noisy, and no row counts for all.
+ */
+static void
+weigh_rows(struct effect *f)
+{
+	double *v = mem_array(f->n + 1, sizeof *v), usual;
+	double(*count)[SIDES] = mem_array(f->n + 1, sizeof *count);
+
+	for (size_t i = 0; i < f->nresiduals; i++) {
+		const struct residual *r = &f->residuals[i];
+
+		f->weights[r->row][r->side] += r->run.y * r->run.y;
+		count[r->row][r->side]++;
+	}
+	for (int side = 0; side < SIDES; side++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < f->n; i++)
+			if (count[i][side] > 0)
+				v[n++] = f->weights[i][side] /= count[i][side];
+		stats_sort(v, n);
+		usual = fmax(LEAST, stats_median(v, n));
+		for (size_t i = 0; i < f->n; i++)
+			f->weights[i][side] =
+			    1 / fmax(usual, f->weights[i][side]);
+	}
+	free(v);
+	free(count);
+}
+
+/* Takes the mean of the residuals at one time, v[0] to v[n - 1], from them, and
+ * adds their squares to their rows. */
+static void
+split_time(struct effect *f, const struct residual *v, size_t n)
+{
+	bool separate = n >= MODEL_SEPARATE;
+	double mean = 0, all = 0;
+
+	for (size_t i = 0; separate && i < n; i++) {
+		double weight = f->weights[v[i].row][v[i].side];
+
+		mean += v[i].run.y * weight;
+		all += weight;
+	}
+	mean /= separate ? all : 1;
+	for (size_t i = 0; i < n; i++) {
+		struct moderate *s = &f->own[v[i].side][v[i].row];
+		double weight = f->weights[v[i].row][v[i].side];
+		double e = v[i].run.y - mean;
+
+		s->var += e * e * (separate ? all / (all - weight) : 1);
+		s->df++;
+	}
+	if (separate)
+		f->common[f->ncommon++] =
+		    (struct common){v->side, v->run.session, mean};
+}
+
+/* Splits the residuals into the machine's and those of each row. */
+static void
+measure_noise(struct effect *f)
+{
+	for (size_t i = 0, end; i < f->nresiduals; i = end) {
+		const struct residual *v = &f->residuals[i];
+
+		for (end = i + 1; end < f->nresiduals &&
+		     compare_residuals(v, &f->residuals[end]) == 0;)
+			end++;
+		split_time(f, v, end - i);
+	}
+	for (size_t i = 0; i < f->n; i++) {
+		for (int j = 0; j < 2; j++)
+			f->own[j][i].df -= f->sessions[i].of[j];
+		f->own[ROUND][i].df--;
+	}
+	for (int kind = 0; kind <= BETWEEN; kind++)
+		settle_variances(f, kind);
+	for (size_t i = 0; i < f->n; i++) {
+		struct model_row *r = &f->rows[i];
+
+		r->noise[0] = f->own[r->pairs ? ROUND : 0][i];
+		r->noise[1] = f->own[1][i];
+	}
+}
+
+static struct moderate
+shrink_variance(const struct effect *f, size_t row, int kind)
+{
+	return moderate_shrink(f->own[kind][row], &f->priors[kind]);
+}
+
+/* Returns the variance of a run of one side, or of a round, shrunk towards that
+ * of the other rows; df below 1: nothing is known of it. */
+static struct moderate
+find_noise(const struct effect *f, size_t row, int side)
+{
+	struct moderate prior = f->priors[side], own = f->own[side][row], all;
+
+	if (own.df > 0)
+		prior.df = fmin(prior.df, MOST_SHRUNK * own.df);
+	all = moderate_shrink(own, &prior);
+	return all.df > 0 ? all
+			  : (struct moderate){UNKNOWN * UNKNOWN, UNKNOWN_DF};
+}
+
+/* Returns that of a round; if the means of several sessions differ more than
+ * rounds do, that of these means, drawn to what is assumed of sessions. */
+static struct moderate
+find_round_noise(const struct effect *f, size_t row)
+{
+	const struct model_prior *p = f->prior;
+	struct moderate noise = find_noise(f, row, ROUND), stated, b;
+	double sessions = f->own[BETWEEN][row].df + 1;
+
+	if (!(sessions > 1))
+		return noise;
+	b = shrink_variance(f, row, BETWEEN);
+	if (b.var <= noise.var)
+		return noise;
+	/* The variance of few sessions is very uncertain, and so it is drawn to
+	 * that of both sides of what is stated. */
+	stated = (struct moderate){noise.var +
+		2 * p->case_sd * p->case_sd * (double)f->rows[row].pairs /
+		    sessions,
+	    p->df};
+	b = (struct moderate){
+	    (b.var * b.df + stated.var * stated.df) / (b.df + stated.df),
+	    b.df + stated.df};
+	return b.var > noise.var ? b : noise;
+}
+
+/* ---- how much sessions differ */
+
+/* What a session does to all cases: a sum, and the number of cases. */
+struct shift {
+	double sum, n;
+};
+
+/* Adds the means of the sessions of a row around their mean to what sessions do
+ * to all cases, or if 'rest', what that leaves of them to the variance of T. */
+static void
+spread_row(struct effect *f, size_t row, int side, struct shift *all, bool rest)
+{
+	const struct sessions *s = &f->sessions[row];
 	bool separate = f->metric->separate;
 	double by = separate ? (double)f->n / (double)(f->n - 1) : 1;
 
-	if (sessions < 2 || f->rows[row].pairs)
+	if (s->of[side] < 2 || f->rows[row].pairs)
 		return;
-	for (size_t i = 0; i < f->ncells[row]; i++) {
-		const struct cell *c = &f->cells[row][i];
-		struct common *of = &all[c->session];
-		double d = c->mean[side] - mean;
+	for (size_t i = 0; i < s->n; i++) {
+		struct shift *of = &all[s->v[i].session];
+		double d = s->v[i].mean[side] - s->mean[side];
 
-		if (!(c->n[side] > 0))
+		if (!(s->v[i].n[side] > 0))
 			continue;
-		if (!rest) {
-			of->e += d;
-			of->side++;
-			continue;
+		if (rest) {
+			d -= separate ? of->sum / of->n : 0;
+			f->own[CASE][row].var += by * d * d;
+		} else {
+			of->sum += d;
+			of->n++;
 		}
-		d -= separate ? of->e / of->side : 0;
-		f->cases[row].var += by * d * d;
 	}
 	if (rest)
-		f->cases[row].df += sessions - 1;
+		f->own[CASE][row].df += s->of[side] - 1;
 }
 
 /* Adds the squares of what the sessions of a side do to all cases. */
 static void
 spread_side(struct effect *f, int side)
 {
-	struct common *all = mem_array(f->sessions + 1, sizeof *all);
+	struct shift *all = mem_array(f->numbers + 1, sizeof *all);
 
 	for (int rest = 0; rest < 2; rest++)
 		for (size_t i = 0; i < f->n; i++)
 			spread_row(f, i, side, all, rest);
-	for (size_t k = 0; k < f->sessions; k++) {
-		double d = all[k].side ? all[k].e / all[k].side : 0;
+	for (size_t k = 0; k < f->numbers; k++) {
+		double d = all[k].n > 0 ? all[k].sum / all[k].n : 0;
 
-		f->count[side] += all[k].side > 0;
+		f->count[side] += all[k].n > 0;
 		f->session.var += d * d;
 	}
 	if (f->count[side] > 1)
 		f->session.df += (double)f->count[side] - 1;
 	free(all);
-}
-
-/* Takes the noise of the runs from the variance of session means. */
-static void
-settle_case(struct effect *f, size_t row)
-{
-	struct moderate *t = &f->cases[row];
-	double runs = 0, sides = 0;
-
-	if (!(t->df > 0)) {
-		*t = (struct moderate){NAN, 0};
-		return;
-	}
-	for (int j = 0; j < 2; j++) {
-		double sessions = effect_count_sessions(f, row, j, NULL);
-
-		if (sessions < 2)
-			continue;
-		runs += effect_find_noise(f, row, j).var * sessions /
-		    (double)f->rows[row].n[j];
-		sides++;
-	}
-	t->var /= t->df;
-	f->runs[row] = runs / sides;
 }
 
 /* Measures how much sessions differ, where there are some of one side. */
@@ -146,27 +474,48 @@ measure_sessions(struct effect *f)
 
 	for (int j = 0; j < 2; j++)
 		spread_side(f, j);
+	settle_variances(f, CASE);
 	f->metric->known =
 	    f->session.df >= MODEL_SESSIONS - 1 && !(p->others > 0);
-	if (!f->metric->known && f->metric->separate)
+	if (f->metric->known)
+		/* Of few cases it is in that of each. */
+		f->session.var =
+		    f->metric->separate ? f->session.var / f->session.df : 0;
+	else if (f->metric->separate)
 		/* Few sessions confirm what was stated, or widen it. */
 		f->session = (struct moderate){
 		    (stated.var * stated.df + f->session.var) /
 			(stated.df + f->session.df),
 		    stated.df + f->session.df};
-	else if (!f->metric->known)
-		f->session = stated;
-	else if (f->metric->separate)
-		f->session.var /= f->session.df;
 	else
-		f->session.var = 0; /* it is in that of the cases */
+		f->session = stated;
 	f->metric->session_sd = sqrt(f->session.var);
-	if (!f->metric->known)
-		return;
-	for (size_t i = 0; i < f->n; i++)
-		settle_case(f, i);
-	f->of_cases = moderate_prior(f->cases, f->n);
 }
+
+/* Returns the variance of T of a row: as stated, or as measured without the
+ * noise of the runs. */
+static struct moderate
+find_case_noise(const struct effect *f, size_t row)
+{
+	const struct sessions *s = &f->sessions[row];
+	double runs = 0, sides = 0;
+	struct moderate t;
+
+	if (!f->metric->known)
+		return (struct moderate){
+		    f->prior->case_sd * f->prior->case_sd, INFINITY};
+	for (int j = 0; j < 2; j++)
+		if (s->of[j] >= 2) {
+			runs += find_noise(f, row, j).var * s->of[j] /
+			    (double)f->rows[row].n[j];
+			sides++;
+		}
+	t = shrink_variance(f, row, CASE);
+	t.var = fmax(0, t.var - runs / sides);
+	return t;
+}
+
+/* ---- changes */
 
 /* The inverse of the covariance of both means of a session. */
 static void
@@ -176,7 +525,7 @@ invert_session(const struct effect *f, const struct cell *c, double between,
 	double x[2], det;
 
 	for (int j = 0; j < 2; j++)
-		x[j] = between + EFFECT_LEAST +
+		x[j] = between + LEAST +
 		    (c->n[j] > 0 ? noise[j].var *
 				serial_inflation(f->metric->rho, c->n[j]) /
 				c->n[j]
@@ -202,8 +551,8 @@ combine_sessions(const struct effect *f, size_t row, double between,
     const struct moderate noise[2], double by[2])
 {
 	struct model_row *r = &f->rows[row];
-	size_t n = f->ncells[row];
-	const struct cell *v = f->cells[row];
+	size_t n = f->sessions[row].n;
+	const struct cell *v = f->sessions[row].v;
 	double a[3] = {0}, b[2] = {0}, p[3], det, u[2];
 
 	for (size_t i = 0; i < n; i++) {
@@ -236,33 +585,17 @@ combine_sessions(const struct effect *f, size_t row, double between,
 		r->shared = 0;
 }
 
-/* Sets the variance of T of a row. Returns it if it is measured, else 0. */
-static struct moderate
-find_case_noise(const struct effect *f, size_t row, double *var)
-{
-	double stated = f->prior->case_sd * f->prior->case_sd;
-	struct moderate t = {0, INFINITY};
-
-	*var = stated;
-	if (!f->metric->known)
-		return t;
-	t = moderate_shrink(f->cases[row], &f->of_cases);
-	*var = fmax(0, t.var - f->runs[row]);
-	t.var = *var;
-	return t;
-}
-
 static void
 estimate_unpaired(struct effect *f, size_t row)
 {
 	struct model_row *r = &f->rows[row];
-	struct moderate noise[2], t;
-	double by[2], var, rho = f->metric->rho;
+	struct moderate noise[2], t = find_case_noise(f, row);
+	double by[2], rho = f->metric->rho;
 
-	t = find_case_noise(f, row, &var);
 	for (int j = 0; j < 2; j++)
-		noise[j] = effect_find_noise(f, row, j);
-	combine_sessions(f, row, fmax(1e-12, f->session.var + var), noise, by);
+		noise[j] = find_noise(f, row, j);
+	combine_sessions(
+	    f, row, fmax(1e-12, f->session.var + t.var), noise, by);
 	for (int j = 0; j < 2; j++) {
 		noise[j].var *= by[j];
 		/* Autocorrelated runs say less of their variance. */
@@ -270,11 +603,10 @@ estimate_unpaired(struct effect *f, size_t row)
 		    noise[j].df, fmax(1, noise[j].df * (1 - rho) / (1 + rho)));
 	}
 	r->own = moderate_add(noise[0], noise[1]);
-	r->sessions = f->metric->known ? 0 : r->shared * var;
-	if (f->metric->known) {
-		t.var *= r->shared;
+	t.var *= r->shared;
+	r->sessions = f->metric->known ? 0 : t.var;
+	if (f->metric->known)
 		r->own = moderate_add(r->own, t);
-	}
 	f->most_shared = fmax(f->most_shared, r->shared);
 }
 
@@ -284,16 +616,174 @@ estimate_row(struct effect *f, size_t row)
 	struct model_row *r = &f->rows[row];
 
 	if (r->pairs) {
-		r->own = effect_find_round_noise(f, row);
+		r->own = find_round_noise(f, row);
 		r->own.var /= (double)r->pairs;
 		r->sessions = r->shared = 0;
 	} else {
 		estimate_unpaired(f, row);
 	}
-	r->own.var = fmax(r->own.var, EFFECT_LEAST);
+	r->own.var = fmax(r->own.var, LEAST);
 	if (!r->pairs && r->apart > 0)
 		r->own = moderate_add(
 		    r->own, (struct moderate){r->apart, f->prior->df});
+}
+
+/* ---- the machine */
+/* Returns the end of the series that begins at i. */
+static size_t
+end_series(const struct effect *f, size_t i)
+{
+	size_t end = i;
+
+	while (end < f->ncommon && f->common[end].side == f->common[i].side &&
+	    f->common[end].session == f->common[i].session)
+		end++;
+	return end;
+}
+
+static void
+add_law(
+    struct model_metric *m, double weight, double var, struct moderate noise)
+{
+	noise.var = fmax(noise.var, LEAST);
+	m->laws[m->nlaws++] =
+	    (struct model_law){weight, {fmax(var, LEAST), noise.df}, noise};
+}
+
+/* Adds a law, or if sessions are not known, one for each scale of them. */
+static void
+add_laws(struct effect *f, double weight, struct moderate noise)
+{
+	struct model_metric *m = f->metric;
+	double sessions = f->most_shared * f->session.var;
+
+	m->sessions =
+	    (struct moderate){sessions + f->prior->others, f->session.df};
+	if (m->known && sessions > 0) {
+		/* The noise of the runs is in that of the sessions. */
+		add_law(
+		    m, weight, sessions, (struct moderate){0, f->session.df});
+		return;
+	}
+	if (!(m->sessions.var > 0)) {
+		add_law(m, weight, noise.var, noise);
+		return;
+	}
+	noise.df = INFINITY;
+	for (int i = 0; i < SCALES; i++)
+		add_law(m, weight * scale_weights[i],
+		    noise.var + m->sessions.var * scales[i] * scales[i], noise);
+}
+
+/*
+ * Sets the logarithm of the likelihood of the autocorrelation rho, by the
+ * whitened series around their means by generalized least squares, and the
+ * variance of one value.
+ */
+static double
+try_rho(const struct effect *f, double rho, double df, double *var)
+{
+	double squares = 0, logs = 0, a = 1 - rho * rho;
+
+	for (size_t i = 0, end; i < f->ncommon; i = end) {
+		const struct common *x = &f->common[i];
+		double weight = a, mean = a * x->e;
+
+		end = end_series(f, i);
+		for (size_t k = i + 1; k < end; k++) {
+			weight += (1 - rho) * (1 - rho);
+			mean += (1 - rho) *
+			    (f->common[k].e - rho * f->common[k - 1].e);
+		}
+		mean /= weight;
+		squares += a * (x->e - mean) * (x->e - mean);
+		for (size_t k = i + 1; k < end; k++) {
+			double d = f->common[k].e - mean -
+			    rho * (f->common[k - 1].e - mean);
+
+			squares += d * d;
+		}
+		logs += .5 * log(a) - .5 * log(weight);
+	}
+	*var = fmax(LEAST, squares / df) / a;
+	return logs - df / 2 * log(fmax(LEAST, squares / df));
+}
+
+/* Returns the factor of the variance of one value in that of the difference of
+ * both sides' means, with the same number of values in each session. */
+static double
+find_mean_factor(const struct effect *f, double rho)
+{
+	double n[2] = {0}, sum = 0;
+
+	for (size_t i = 0; i < f->ncommon; i++)
+		if (f->common[i].side < ROUND)
+			n[f->common[i].side]++;
+	for (int j = 0; j < 2; j++) {
+		double sessions = fmax(1, (double)f->count[j]);
+
+		if (n[j] > 0)
+			sum += serial_inflation(rho, n[j] / sessions) / n[j];
+	}
+	return sum;
+}
+
+/* The laws of the machine where the sides are two samples. */
+static void
+set_unpaired_laws(struct effect *f)
+{
+	double log_like[RHOS], var[RHOS], best = -INFINITY, sum = 0;
+	double df = (double)f->ncommon;
+
+	for (size_t i = 0; i < f->ncommon; i = end_series(f, i))
+		df--;
+	if (!(df > 0)) {
+		add_laws(f, 1, (struct moderate){0, INFINITY});
+		return;
+	}
+	for (int i = 0; i < RHOS; i++) {
+		log_like[i] =
+		    try_rho(f, rhos[i], df, &var[i]) + log(rho_weights[i]);
+		best = fmax(best, log_like[i]);
+	}
+	for (int i = 0; i < RHOS; i++)
+		sum += exp(log_like[i] - best);
+	for (int i = 0; i < RHOS; i++)
+		add_laws(f, exp(log_like[i] - best) / sum,
+		    (struct moderate){
+			var[i] * find_mean_factor(f, rhos[i]), df});
+}
+
+/* The law of the machine where the rows are paired. */
+static void
+set_paired_law(struct effect *f)
+{
+	double squares = 0, n = 0;
+
+	for (size_t i = 0; i < f->ncommon; i++)
+		if (f->common[i].side == ROUND) {
+			squares += f->common[i].e * f->common[i].e;
+			n++;
+		}
+	if (n > 1)
+		add_law(f->metric, 1, squares / (n - 1) / n,
+		    (struct moderate){squares / (n - 1) / n, n - 1});
+	else
+		add_law(f->metric, 1, 0, (struct moderate){0, INFINITY});
+}
+
+/* Rows of both kinds in one metric have the laws of those that are more. */
+static void
+set_laws(struct effect *f)
+{
+	size_t paired = 0;
+
+	for (size_t i = 0; i < f->n; i++)
+		paired += f->rows[i].pairs > 0;
+	if (2 * paired >= f->n)
+		set_paired_law(f);
+	else
+		set_unpaired_laws(f);
 }
 
 void
@@ -303,29 +793,25 @@ effect_estimate(struct model_row *rows, size_t n, const struct model_prior *p,
 	struct effect f = {.rows = rows, .n = n, .prior = p, .metric = m};
 
 	*m = (struct model_metric){.separate = n >= MODEL_SEPARATE};
+	f.sessions = mem_array(n + 1, sizeof *f.sessions);
 	f.weights = mem_array(n + 1, sizeof *f.weights);
-	f.noise = mem_array(n + 1, sizeof *f.noise);
-	f.cases = mem_array(n + 1, sizeof *f.cases);
-	f.runs = mem_array(n + 1, sizeof *f.runs);
-	f.between = mem_array(n + 1, sizeof *f.between);
-	f.cells = mem_array(n + 1, sizeof *f.cells);
-	f.ncells = mem_array(n + 1, sizeof *f.ncells);
+	for (int k = 0; k < KINDS; k++)
+		f.own[k] = mem_array(n + 1, sizeof *f.own[k]);
 	for (size_t i = 0; i < n; i++)
-		list_cells(&f, i);
-	effect_measure_noise(&f);
+		list_sessions(&f, i);
+	collect_residuals(&f);
+	weigh_rows(&f);
+	measure_noise(&f);
 	measure_sessions(&f);
 	for (size_t i = 0; i < n; i++)
 		estimate_row(&f, i);
-	effect_set_laws(&f);
+	set_laws(&f);
 	for (size_t i = 0; i < n; i++)
-		free(f.cells[i]);
-	free(f.cells);
-	free(f.ncells);
+		free(f.sessions[i].v);
+	free(f.sessions);
 	free(f.weights);
-	free(f.noise);
-	free(f.cases);
-	free(f.runs);
-	free(f.between);
+	for (int k = 0; k < KINDS; k++)
+		free(f.own[k]);
 	free(f.residuals);
 	free(f.common);
 }
