@@ -268,7 +268,7 @@ collect_residuals(struct effect *f)
 		if (!f->rows[i].pairs)
 			add_samples(f, i, &sum, series);
 	}
-	f->metric->rho = serial_estimate(&sum, 1);
+	f->metric->rho = serial_estimate(&sum);
 	free(series);
 	if (f->nresiduals)
 		qsort(f->residuals, f->nresiduals, sizeof *f->residuals,
@@ -403,9 +403,7 @@ find_round_noise(const struct effect *f, size_t row)
 		2 * p->case_sd * p->case_sd * (double)f->rows[row].pairs /
 		    sessions,
 	    p->df};
-	b = (struct moderate){
-	    (b.var * b.df + stated.var * stated.df) / (b.df + stated.df),
-	    b.df + stated.df};
+	b = moderate_pool(b, stated);
 	return b.var > noise.var ? b : noise;
 }
 
@@ -475,20 +473,18 @@ measure_sessions(struct effect *f)
 	for (int j = 0; j < 2; j++)
 		spread_side(f, j);
 	settle_variances(f, CASE);
+	if (f->session.df > 0)
+		f->session.var /= f->session.df;
 	f->metric->known =
 	    f->session.df >= MODEL_SESSIONS - 1 && !(p->others > 0);
 	if (f->metric->known)
 		/* Of few cases it is in that of each. */
-		f->session.var =
-		    f->metric->separate ? f->session.var / f->session.df : 0;
-	else if (f->metric->separate)
-		/* Few sessions confirm what was stated, or widen it. */
-		f->session = (struct moderate){
-		    (stated.var * stated.df + f->session.var) /
-			(stated.df + f->session.df),
-		    stated.df + f->session.df};
+		f->session.var *= f->metric->separate;
 	else
-		f->session = stated;
+		/* Few sessions confirm what was stated, or widen it. */
+		f->session = f->metric->separate
+		    ? moderate_pool(f->session, stated)
+		    : stated;
 	f->metric->session_sd = sqrt(f->session.var);
 }
 

@@ -106,14 +106,19 @@ is_beyond(struct moderate own, const struct moderate *prior)
 }
 
 struct moderate
+moderate_pool(struct moderate a, struct moderate b)
+{
+	double df = a.df + b.df;
+
+	return (struct moderate){(a.var * a.df + b.var * b.df) / df, df};
+}
+
+struct moderate
 moderate_shrink(struct moderate own, const struct moderate *prior)
 {
-	double df = own.df + prior->df;
-
-	if (!(prior->df > 0) || is_beyond(own, prior))
-		return own;
-	return (struct moderate){
-	    (own.var * own.df + prior->var * prior->df) / df, df};
+	return !(prior->df > 0) || is_beyond(own, prior)
+	    ? own
+	    : moderate_pool(own, *prior);
 }
 
 struct moderate

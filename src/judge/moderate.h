@@ -30,6 +30,9 @@ struct moderate moderate_prior(const struct moderate *, size_t n);
 struct moderate moderate_shrink(
     struct moderate own, const struct moderate *prior);
 
+/* Returns the mean of two variances, by their degrees of freedom. */
+struct moderate moderate_pool(struct moderate a, struct moderate b);
+
 /* Returns the sum of two variances, after Welch (1947) and Satterthwaite
  * (1946); 'a' if b is not above 0. */
 struct moderate moderate_add(struct moderate a, struct moderate b);

@@ -19,6 +19,8 @@
 
 #include <stddef.h>
 
+#include "moderate.h"
+
 #define ODDS_ALL_CHANGED .05 /* probability of K before anything is seen */
 
 struct model_metric;
@@ -27,5 +29,13 @@ struct model_row;
 /* Sets the errors, the rest and the probabilities of the rows, and of the
  * metric what the machine did and what all cases have in common. */
 void odds_judge(struct model_row *, size_t n, struct model_metric *);
+
+/* How well one change agrees with no own change, and with one of any size. */
+struct odds_one {
+	double unchanged, changed; /* densities */
+	double down;               /* that it is below 0, if it changed */
+};
+
+struct odds_one odds_weigh(double change, struct moderate error, double step);
 
 #endif

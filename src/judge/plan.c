@@ -1,6 +1,6 @@
 #include "plan.h"
 #include "model.h"
-#include "density.h"
+#include "odds.h"
 #include "serial.h"
 #include "tdist.h"
 #include "verdict.h"
@@ -92,7 +92,7 @@ static double
 find_probability(
     const struct plan *p, struct expected e, double unused, double errors)
 {
-	struct own own = density_judge(
+	struct odds_one own = odds_weigh(
 	    errors * e.se, (struct moderate){e.se * e.se, e.df}, p->step);
 	double changed = (1 - p->unchanged) * own.changed;
 

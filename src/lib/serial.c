@@ -52,26 +52,13 @@ expect_ratio(double r, double n)
 }
 
 double
-serial_estimate(const struct serial *s, size_t n)
+serial_estimate(const struct serial *s)
 {
-	double ratio = 0, runs = 0, series = 0, lo = 0, hi = MOST, length;
-	size_t k = 0;
+	double lo = 0, hi = MOST, ratio = s->products / s->squares;
+	double runs = (double)s->runs, length = runs / (double)s->series;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!(s[i].squares > 0))
-			continue;
-		ratio += s[i].products / s[i].squares;
-		runs += (double)s[i].runs;
-		series += (double)s[i].series;
-		k++;
-	}
-	if (!k)
-		return 0;
-	ratio /= (double)k;
-	length = runs / series;
-	/* The metrics of a run are not independent of each other. */
-	if (length < 3 ||
-	    ratio - 1 / sqrt(runs / (double)k) <= expect_ratio(0, length))
+	if (!(s->squares > 0) || length < 3 ||
+	    ratio - 1 / sqrt(runs) <= expect_ratio(0, length))
 		return 0;
 	while (hi - lo > 1e-9) {
 		double mid = (lo + hi) / 2;

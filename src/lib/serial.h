@@ -34,10 +34,7 @@ struct serial {
  * then weigh as their relative noise. */
 void serial_add(struct serial *, const double *v, size_t n);
 
-/*
- * Returns r of n metrics, each of which has the same weight; 0 if it is within
- * one standard error of independent runs.
- */
-double serial_estimate(const struct serial *, size_t n);
+/* Returns r; 0 if it is within one standard error of independent runs. */
+double serial_estimate(const struct serial *);
 
 #endif

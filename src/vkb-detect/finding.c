@@ -4,8 +4,8 @@
 #include "changepoint.h"
 #include "counted.h"
 #include "json.h"
-#include "judge/density.h"
 #include "judge/model.h"
+#include "judge/odds.h"
 #include "judge/sheet.h"
 #include "machines.h"
 #include "mem.h"
@@ -148,8 +148,8 @@ sum_laws(const struct noise_law v[LAWS], struct model_row *r)
 	r->change = 0;
 	r->error = (struct moderate){0, v[0].error.df};
 	for (int i = 0; i < LAWS; i++) {
-		struct own own =
-		    density_judge(v[i].change, v[i].error, r->step);
+		struct odds_one own =
+		    odds_weigh(v[i].change, v[i].error, r->step);
 
 		d[0] += v[i].weight * own.unchanged;
 		d[1] += v[i].weight * own.changed;
@@ -191,7 +191,7 @@ weighing_slope(struct finding *f, const struct trend *t)
 	double by = fmax(fabs(t->begin), fabs(t->end));
 	double change = t->end - t->begin;
 	struct moderate error = {fmax(LEAST, t->se / by * t->se / by), t->df};
-	struct own own = density_judge(change / by, error, 0);
+	struct odds_one own = odds_weigh(change / by, error, 0);
 
 	f->evidence =
 	    log(fmax(own.changed, 1e-300) / fmax(own.unchanged, 1e-300));
