@@ -188,19 +188,15 @@ shows_shifts(const struct output *out, size_t n, const struct opts *o)
 }
 
 static int
-write_reports(const struct output *out, size_t nout, const struct comparison *c,
-    const struct shifts *shifts, size_t n, const struct rules *rules,
-    const struct opts *o)
+write_reports(const struct output *out, size_t nout, struct comparison *c,
+    size_t n, const struct rules *rules, const struct opts *o)
 {
-	struct warnings *warnings = mem_array(n + 1, sizeof *warnings);
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)
-		warnings_new(&warnings[i], &c[i]);
+		warnings_new(&c[i]);
 	for (size_t i = 0; i < nout; i++) {
 		struct report r = {.c = c,
-		    .shifts = shifts,
-		    .warnings = warnings,
 		    .n = n,
 		    .rules = rules,
 		    .verbose = o->verbose,
@@ -221,24 +217,7 @@ write_reports(const struct output *out, size_t nout, const struct comparison *c,
 		str_free(&s);
 	}
 	for (size_t i = 0; i < n; i++)
-		warnings_free(&warnings[i]);
-	free(warnings);
-	return rc;
-}
-
-static int
-write_judged(const struct output *out, size_t nout, const struct comparison *c,
-    size_t n, const struct rules *rules, const struct opts *o)
-{
-	struct shifts *shifts = mem_array(n + 1, sizeof *shifts);
-	int rc = 0;
-
-	for (size_t i = 0; i < n; i++)
-		rc |= shifts_new(&shifts[i], &c[i]);
-	rc |= write_reports(out, nout, c, shifts, n, rules, o);
-	for (size_t i = 0; i < n; i++)
-		shifts_free(&shifts[i]);
-	free(shifts);
+		warnings_free(&c[i].warnings);
 	return rc;
 }
 
@@ -315,7 +294,6 @@ compare_sides(const struct sides *s, const struct rules *r,
 	decide_all(c, *n, r);
 	for (size_t i = 0; i < *n; i++)
 		report_describe_together(&c[i]);
-	decide_overall(c, *n);
 	subject_tell_apart(c, *n);
 	return c;
 }
@@ -391,7 +369,10 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	rc = decide_status(c, n, o);
 	if (check_canaries(c, n, o, &r) < 0)
 		rc = 2;
-	if (write_judged(out, nout, c, n, &r, o) < 0)
+	for (size_t i = 0; i < n; i++)
+		if (shifts_new(&c[i]) < 0)
+			rc = 2;
+	if (write_reports(out, nout, c, n, &r, o) < 0)
 		rc = 2;
 	if (trouble && rc == 0)
 		rc = 2;
@@ -440,7 +421,7 @@ report_deltas(const struct opts *o, const struct opt_args *args)
 		return 2;
 	in = jsonl_open((const char *const *)args->v, args->n);
 	if (recorded_read(&r, in) == 0 &&
-	    write_reports(out, n, r.c, r.shifts, r.n, NULL, o) == 0)
+	    write_reports(out, n, r.c, r.n, NULL, o) == 0)
 		rc = 0;
 	jsonl_close(in);
 	recorded_free(&r);

@@ -65,11 +65,9 @@ plan_more_runs(const struct comparison *c)
 			continue;
 		}
 		if (!f->paired) {
-			const struct metric_facts *of =
-			    judge_find_metric(c, r->name);
-
 			if (!report_is_exact(r))
-				add_unpaired(&n, r, of && of->model.rho > 0);
+				add_unpaired(
+				    &n, r, r->of && r->of->model.rho > 0);
 			continue;
 		}
 		if (report_is_hopeless(r) || r->needed <= have)

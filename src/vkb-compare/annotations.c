@@ -66,7 +66,7 @@ static void
 annotate_comparison(struct notes *a, const struct report *report, size_t which)
 {
 	const struct comparison *c = &report->c[which];
-	const struct warnings *w = &report->warnings[which];
+	const struct warnings *w = &c->warnings;
 	const struct row **order = report_order(c);
 	char *title = mem_printf("%s against %s", c->name[1], c->name[0]);
 	struct str s = {0};

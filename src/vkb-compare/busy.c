@@ -17,7 +17,8 @@ void
 busy_measure(struct pairing *p)
 {
 	for (size_t j = 0; j < 2; j++)
-		p->busy[j] = sample_median(p->side[j], "foreign_cpu_percent");
+		p->busy[j] = sample_median(
+		    cases_runs(p->side[j], "foreign_cpu_percent"));
 }
 
 /* Returns ln of how many times less CPU time other programs left to a side;

@@ -43,14 +43,12 @@ compare_with_history(const struct row *row, const struct history *h)
 {
 	const struct pairing *p = row->pair;
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
-	struct sample y = sample_metric(p->side[1], row->name);
 	struct verdict_facts f = {.ratio = NAN};
 
-	if (x.n && y.n)
-		f = infer_samples(
-		    (struct sample[2]){x, y}, metric_has_clock(&row->metric));
+	if (x.n)
+		f = infer_samples((struct sample[2]){x, row->used[1]},
+		    metric_has_clock(&row->metric));
 	sample_free(&x);
-	sample_free(&y);
 	return f;
 }
 
@@ -85,39 +83,35 @@ is_unclear(enum verdict v)
 	return v == VERDICT_INCONCLUSIVE || verdict_is_likely(v);
 }
 
-/* Sets the verdicts: of the row, or against the history, of claims that are
- * chosen among the canaries alone. */
+/* Judges the contender against the history, by claims that are chosen among the
+ * canaries alone. */
 static void
-decide_canaries(
+judge_by_history(
     struct comparison *c, const struct row **rows, const struct rules *r)
 {
 	struct claim *v = mem_array(c->ncanaries + 1, sizeof *v);
 
-	for (size_t i = 0; i < c->ncanaries; i++)
-		if (rows[i])
-			v[i] = verdict_make_claim(
-			    &c->canaries[i].facts, rows[i]->margin);
-	claim_choose(v, c->ncanaries, r->strict);
 	for (size_t i = 0; i < c->ncanaries; i++) {
 		struct canary *k = &c->canaries[i];
 
 		if (!rows[i])
 			continue;
-		k->verdict = !r->history && rows[i]->unchanged
-		    ? VERDICT_EQUIVALENT
-		    : verdict_decide(&k->facts, rows[i]->metric.better,
-			  rows[i]->margin, v[i].word);
-		k->ok =
-		    k->verdict == VERDICT_EQUIVALENT || is_unclear(k->verdict);
+		k->facts = compare_with_history(rows[i], r->history);
+		v[i] = verdict_make_claim(&k->facts, rows[i]->margin);
 	}
+	claim_choose(v, c->ncanaries, r->strict);
+	for (size_t i = 0; i < c->ncanaries; i++)
+		if (rows[i])
+			c->canaries[i].verdict = verdict_decide(
+			    &c->canaries[i].facts, rows[i]->metric.better,
+			    rows[i]->margin, v[i].word);
 	free(v);
 }
 
 /* Fills c->canaries and returns their rows, NULL for one that is missing.
  * Caller frees the array. */
 static const struct row **
-collect_canaries(struct comparison *c, const struct opt_list *patterns,
-    const struct rules *r)
+collect_canaries(struct comparison *c, const struct opt_list *patterns)
 {
 	size_t most = c->nrows + c->npairs + patterns->n;
 	const struct row **rows = mem_array(most + 1, sizeof *rows);
@@ -139,9 +133,8 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns,
 			rows[c->ncanaries] = row;
 			canary = add_canary(c, name);
 			canary->metric = row->name;
-			canary->facts = r->history
-			    ? compare_with_history(row, r->history)
-			    : row->facts;
+			canary->facts = row->facts;
+			canary->verdict = row->verdict;
 		}
 		if (c->ncanaries == before)
 			add_canary(c, name);
@@ -157,15 +150,21 @@ int
 canary_check(struct comparison *c, const struct opt_list *patterns,
     const struct rules *r)
 {
-	const struct row **rows = collect_canaries(c, patterns, r);
+	const struct row **rows = collect_canaries(c, patterns);
 	int rc = 0;
 
-	decide_canaries(c, rows, r);
-	for (size_t i = 0; i < c->ncanaries; i++)
-		if (!c->canaries[i].ok) {
-			report_canary(&c->canaries[i], r);
-			rc = -1;
-		}
+	if (r->history)
+		judge_by_history(c, rows, r);
+	for (size_t i = 0; i < c->ncanaries; i++) {
+		struct canary *k = &c->canaries[i];
+
+		k->ok =
+		    k->verdict == VERDICT_EQUIVALENT || is_unclear(k->verdict);
+		if (k->ok)
+			continue;
+		report_canary(k, r);
+		rc = -1;
+	}
 	free(rows);
 	return rc;
 }

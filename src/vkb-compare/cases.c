@@ -1,13 +1,12 @@
 #include "cases.h"
 #include "caseset.h"
-#include "counted.h"
 #include "functions.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
-#include "metric.h"
 #include "part.h"
 #include "record.h"
+#include "stats.h"
 #include "summary.h"
 
 #include <math.h>
@@ -181,21 +180,6 @@ merge_cases(struct cases *c)
 	c->n = n;
 }
 
-/* Of a metric that is exact in counted runs, keeps those parts, if any. */
-static void
-drop_measured(struct kase *k)
-{
-	for (const struct metric *m = metric_table; m->name; m++) {
-		bool counted = false;
-
-		for (size_t i = 0; i < k->nparts && counted_may_be(m); i++)
-			counted |= part_is_counted(&k->parts[i], m->name);
-		for (size_t i = 0; i < k->nparts && counted; i++)
-			if (!part_is_counted(&k->parts[i], m->name))
-				part_drop_metric(&k->parts[i], m->name);
-	}
-}
-
 /* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
 static int
 add_run_summary(
@@ -304,7 +288,8 @@ cases_read(
 	resolve_subjects(c);
 	merge_cases(c);
 	for (size_t i = 0; i < c->n; i++)
-		drop_measured(&c->v[i]);
+		for (size_t k = 1; k < c->v[i].nparts; k++)
+			part_take_metrics(&c->v[i].parts[0], &c->v[i].parts[k]);
 	return rc;
 }
 
@@ -343,13 +328,36 @@ cases_sum(const struct kase *k, const char *key)
 	return sum;
 }
 
+const struct sample *
+cases_runs(const struct kase *k, const char *metric)
+{
+	static const struct sample none;
+	const struct part_metric *m = part_metric(k->parts, metric);
+
+	return m ? &m->runs : &none;
+}
+
 bool
 cases_have_metric(const struct kase *k, const char *name)
 {
-	for (size_t i = 0; i < k->nparts; i++)
-		if (part_metric(&k->parts[i], name))
-			return true;
-	return false;
+	return part_metric(k->parts, name) != NULL;
+}
+
+bool
+cases_are_counted(const struct kase *k, const char *metric)
+{
+	const struct part_metric *m = part_metric(k->parts, metric);
+
+	return m && m->counted;
+}
+
+double
+cases_seconds(const struct kase *k)
+{
+	const struct sample *s = cases_runs(k, "elapsed_s");
+
+	return s->n ? stats_mean(s->v, s->n)
+		    : json_get_num(k->config, "duration_s", NAN);
 }
 
 double

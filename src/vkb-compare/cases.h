@@ -12,10 +12,11 @@ struct caseset;
 struct functions;
 struct json;
 struct part;
+struct sample;
 
 struct kase {
 	const struct json *config, *subject; /* borrowed from parts[0] */
-	struct part *parts;
+	struct part *parts; /* the first has the metrics of all */
 	size_t nparts;
 	size_t nagain;   /* parts[nparts..]: duplicates, not counted */
 	const char *key; /* canonical text of the config; borrowed */
@@ -48,8 +49,14 @@ const struct kase *cases_get(const struct cases *, const char *key, size_t who);
 /* Sum over the parts of a number of the record: "n", "failed". */
 double cases_sum(const struct kase *, const char *key);
 
+/* Returns the runs of a metric; they are empty if the case has none. */
+const struct sample *cases_runs(const struct kase *, const char *metric);
 /* Has the case, in some of its runs, a metric of this name? */
 bool cases_have_metric(const struct kase *, const char *name);
+/* Has it values of the metric, all of counted runs? */
+bool cases_are_counted(const struct kase *, const char *metric);
+/* Mean seconds of a run; NAN: not known. */
+double cases_seconds(const struct kase *);
 double cases_doubled(const struct kase *); /* runs given more than once */
 /* Runs whose limit was the client. */
 double cases_client_bound(const struct kase *);

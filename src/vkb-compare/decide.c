@@ -1,5 +1,4 @@
 #include "decide.h"
-#include "common.h"
 #include "infer.h"
 #include "judge/claim.h"
 #include "judge/odds.h"
@@ -7,7 +6,6 @@
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
-#include "part.h"
 #include "sameserver.h"
 #include "stats.h"
 
@@ -24,8 +22,8 @@ expect_seconds(const struct pairing *p)
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
 
-		sum += part_seconds(&k->parts[0]) +
-		    json_get_num(k->config, "warmup_s", 0);
+		sum +=
+		    cases_seconds(k) + json_get_num(k->config, "warmup_s", 0);
 	}
 	return sum;
 }
@@ -35,7 +33,7 @@ expect_seconds(const struct pairing *p)
 static void
 plan_row(const struct comparison *c, struct row *row)
 {
-	const struct metric_facts *of = judge_find_metric(c, row->name);
+	const struct metric_facts *of = row->of;
 	struct plan p = plan_describe(&row->model, &of->model);
 	double by = row->common ? 1 : of->model.separate ? .2 : 1.7;
 	bool known = of->model.known;
@@ -48,7 +46,7 @@ plan_row(const struct comparison *c, struct row *row)
 	 * needs more than that, and where others tell the machine, less. The
 	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
 	 */
-	if (row->has_rest && of->cases >= COMMON_CASES) {
+	if (row->has_rest && of->cases >= INFER_COMMON) {
 		p.error = row->model.rest_error;
 	} else if (row->model.shared > 0 && (row->has_rest || !known)) {
 		p.error = (struct moderate){row->model.own.var +
@@ -70,9 +68,9 @@ decide_row(const struct comparison *c, struct row *row, enum claim_word word)
 	    f->paired || f->m < VERDICT_RUNS || f->n < VERDICT_RUNS ? have : 0;
 
 	row->verdict = verdict_decide(f, row->metric.better, row->margin, word);
-	row->unchanged = sameserver_is_unchanged(c, row);
-	row->noise = row->unchanged && row->verdict != VERDICT_EQUIVALENT &&
-	    row->verdict != VERDICT_INSUFFICIENT;
+	row->noise = row->verdict != VERDICT_EQUIVALENT &&
+	    row->verdict != VERDICT_INSUFFICIENT &&
+	    sameserver_is_unchanged(c, row);
 	if (row->noise)
 		row->verdict = VERDICT_EQUIVALENT;
 	row->waived = (row->verdict == VERDICT_REGRESSION ||
@@ -173,21 +171,21 @@ outweigh_rows(struct comparison *c)
 }
 
 /*
- * Adds the mean over the cases of a metric. Its interval follows from the
- * errors of their rows, of which those of different cases are independent, and
- * the machine's. It has none if no case has more than one run on each side:
- * then differences between cases cannot be told from noise. Neither if the
- * sides share no session, or other programs ran beside one of them: that moves
- * all cases together.
+ * Adds the mean over the cases of a metric, of their ratios above 0. Its
+ * interval follows from the errors of their rows, of which those of different
+ * cases are independent, and the machine's. It has none if no case has more
+ * than one run on each side: then differences between cases cannot be told from
+ * noise. Neither if the sides share no session, or other programs ran beside
+ * one of them: that moves all cases together.
  */
 static void
 add_overall(struct comparison *c, const char *name)
 {
-	const struct metric_facts *of = judge_find_metric(c, name);
+	const struct metric_facts *of = NULL;
 	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
 	struct overall o = {
 	    .name = mem_str(name), .lo_runs = NAN, .hi_runs = NAN};
-	bool several = false, moved = c->sessions[0] > 0, known = of != NULL;
+	bool several = false, moved = c->sessions[0] > 0, known = true;
 	struct moderate sum = {0, INFINITY};
 	struct model_row mean = {0};
 
@@ -197,6 +195,7 @@ add_overall(struct comparison *c, const char *name)
 
 		if (row->common || strcmp(row->name, name) != 0)
 			continue;
+		of = row->of ? row->of : of;
 		moved = moved || row->busy;
 		several = several || (row->facts.m > 1 && row->facts.n > 1);
 		if (!(row->facts.ratio > 0))
@@ -209,7 +208,7 @@ add_overall(struct comparison *c, const char *name)
 	o.ratio = stats_geomean(ratios, o.cases, .95, &o.lo, &o.hi);
 	if (!several || moved)
 		o.lo = o.hi = NAN;
-	else if (known && o.cases) {
+	else if (known && of && o.cases) {
 		double k = (double)o.cases, wide;
 
 		mean.step /= k;
@@ -235,19 +234,6 @@ has_overall(const struct comparison *c, const char *name)
 }
 
 void
-decide_overall(struct comparison *c, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < c[i].nrows; k++) {
-			const struct row *row = &c[i].rows[k];
-
-			if (row->gate && !row->common &&
-			    !has_overall(&c[i], row->name))
-				add_overall(&c[i], row->name);
-		}
-}
-
-void
 decide_all(struct comparison *c, size_t n, const struct rules *r)
 {
 	for (size_t i = 0; i < n; i++)
@@ -263,6 +249,9 @@ decide_all(struct comparison *c, size_t n, const struct rules *r)
 			else
 				c[i].count[row->verdict] += row->gate;
 			c[i].paired += row->gate && row->facts.paired;
+			if (row->gate && !row->common &&
+			    !has_overall(&c[i], row->name))
+				add_overall(&c[i], row->name);
 		}
 	}
 	rules_add_issues(r, c, n);

@@ -9,12 +9,8 @@
 struct comparison;
 struct rules;
 
-/* Judges the rows, and sets the verdicts, the counts and the rules without
- * effect. */
+/* Judges the rows, and sets the verdicts, the counts, the rules without effect,
+ * and the overall change of each judged metric. */
 void decide_all(struct comparison *, size_t n, const struct rules *);
-
-/* Sets the overall change of each judged metric of each comparison; rows
- * without a ratio above 0 are left out. */
-void decide_overall(struct comparison *, size_t n);
 
 #endif

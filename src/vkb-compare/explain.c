@@ -83,10 +83,10 @@ explain_change(struct str *s, const struct verdict_facts *f)
 
 /* The noise is that of logarithms, which is a share of the value. */
 static void
-explain_noise(struct str *s, const struct comparison *c, const struct row *r)
+explain_noise(struct str *s, const struct row *r)
 {
 	const struct model_row *m = &r->model;
-	const struct metric_facts *of = judge_find_metric(c, r->name);
+	const struct metric_facts *of = r->of;
 
 	str_printf(s, "  noise      %s%.2f%%", m->pairs ? "of a ratio " : "",
 	    100 * sqrt(m->noise[0].var));
@@ -115,7 +115,7 @@ explain_error(struct str *s, const struct verdict_facts *f)
 
 /* The row of all cases has no runs of its own. */
 static void
-explain_runs(struct str *s, const struct comparison *c, const struct row *r)
+explain_runs(struct str *s, const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
@@ -131,14 +131,14 @@ explain_runs(struct str *s, const struct comparison *c, const struct row *r)
 			      : "none: the sides are two samples");
 	}
 	if (!r->common && !r->exact)
-		explain_noise(s, c, r);
+		explain_noise(s, r);
 }
 
 static void
 explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 {
 	const size_t *n = r->common ? c->sessions : r->model.sessions_of;
-	const struct metric_facts *of = judge_find_metric(c, r->name);
+	const struct metric_facts *of = r->of;
 
 	if (!n[0] || r->exact)
 		return;
@@ -204,8 +204,6 @@ static void
 explain_probability(
     struct str *s, const struct comparison *c, const struct row *r)
 {
-	const struct metric_facts *of = judge_find_metric(c, r->name);
-
 	if (r->exact || isnan(r->facts.p)) {
 		str_add(s,
 		    "  chance     none: there is no noise to compare with\n");
@@ -216,7 +214,7 @@ explain_probability(
 	str_printf(s,
 	    " that it is truly %s, where %.0f%% of the cases did not "
 	    "change; a claim needs %.1f%%\n",
-	    r->facts.up ? "higher" : "lower", 100 * of->model.unchanged,
+	    r->facts.up ? "higher" : "lower", 100 * r->of->model.unchanged,
 	    100 * c->needs_p);
 }
 
@@ -283,7 +281,7 @@ explain_row(struct str *s, const struct comparison *c, const struct row *r)
 	str_addc(s, ' ');
 	str_visible(s, r->name);
 	str_printf(s, "%s\n", r->gate ? "" : " (shown, not judged)");
-	explain_runs(s, c, r);
+	explain_runs(s, r);
 	explain_sessions(s, c, r);
 	explain_others(s, r);
 	explain_changes(s, r);

@@ -67,7 +67,7 @@ history_margin(const struct history *h, const char *key, const char *metric)
 
 	for (size_t i = 0; i < h->cases.nsubjects && n < HISTORY_DELTAS; i++) {
 		const struct kase *k = find_case(h, i, key);
-		double median = k ? sample_median(k, metric) : NAN;
+		double median = k ? sample_median(cases_runs(k, metric)) : NAN;
 
 		if (!(median > 0))
 			continue;
@@ -92,14 +92,12 @@ history_sample(const struct history *h, const char *key, const char *metric)
 	for (size_t i = 0; i < h->cases.nsubjects && subjects < HISTORY_DELTAS;
 	     i++) {
 		const struct kase *of = find_case(h, i, key);
-		struct sample s =
-		    of ? sample_metric(of, metric) : (struct sample){0};
+		size_t before = all.n;
 
-		all.v = mem_resize(all.v, all.n + s.n + 1, sizeof *all.v);
-		for (size_t k = 0; k < s.n; k++)
-			all.v[all.n++] = s.v[k];
-		subjects += s.n > 0;
-		sample_free(&s);
+		if (of)
+			sample_add(&all, cases_runs(of, metric)->v, NULL,
+			    cases_runs(of, metric)->n);
+		subjects += all.n > before;
 	}
 	return all;
 }
@@ -124,13 +122,9 @@ history_sessions(
 
 	for (size_t i = 0; i < h->cases.n; i++) {
 		const struct kase *k = &h->cases.v[i];
-		struct sample s;
 
-		if (!is_on_host(k, host))
-			continue;
-		s = sample_metric(k, metric);
-		between_add(&b, &s, k->key);
-		sample_free(&s);
+		if (is_on_host(k, host))
+			between_add(&b, cases_runs(k, metric), k->key);
 	}
 	free(host);
 	return between_get(&b);

@@ -1,7 +1,6 @@
 #include "infer.h"
 #include "busy.h"
 #include "cases.h"
-#include "common.h"
 #include "history.h"
 #include "intern.h"
 #include "json.h"
@@ -15,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 static bool
 is_virtual(const struct comparison *c)
@@ -38,10 +38,7 @@ is_virtual(const struct comparison *c)
 static bool
 is_same_data(const struct pairing *p)
 {
-	const struct kase *a = p->side[0], *b = p->side[1];
-
-	return a->nparts == 1 && b->nparts == 1 &&
-	    part_compare_metrics(&a->parts[0], &b->parts[0]) == 0;
+	return part_compare_metrics(p->side[0]->parts, p->side[1]->parts) == 0;
 }
 
 /*
@@ -84,9 +81,7 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 
 	for (int j = 0; j < 2; j++)
 		for (size_t i = 0; i < s[j].n; i++) {
-			const struct round none = {NULL, NAN};
-			const struct round *r =
-			    s[j].rounds ? &s[j].rounds[i] : &none;
+			const struct round *r = &s[j].rounds[i];
 
 			known = known && r->session;
 			sheet_add(sheet, row, j, s[j].v[i],
@@ -196,8 +191,10 @@ is_zero(const struct verdict_facts *f)
 }
 
 static void
-set_row(struct row *row, const struct model_row *m, bool separate)
+set_row(
+    struct row *row, const struct model_row *m, const struct metric_facts *of)
 {
+	row->of = of;
 	verdict_take(&row->facts, m);
 	row->busy = !m->pairs && busy_noise(row) > 0;
 	if (m->pairs) {
@@ -211,7 +208,7 @@ set_row(struct row *row, const struct model_row *m, bool separate)
 		row->model.sessions_of[0] = row->model.sessions_of[1] = 0;
 		return;
 	}
-	if (separate && m->logs && m->shared > 0)
+	if (of->model.separate && m->logs && m->shared > 0)
 		set_rest(row, m);
 }
 
@@ -237,6 +234,119 @@ note_sessions(struct comparison *c, const struct group *g)
 	}
 }
 
+/* Returns what the configurations of all cases on both sides share, so that the
+ * name of the row for all cases differs from theirs only in the command. */
+static struct json *
+share_config(const struct comparison *c)
+{
+	struct json *shared = json_object();
+	const struct json *first = NULL;
+
+	for (size_t i = 0; i < c->npairs && !first; i++)
+		if (c->pairs[i].side[0] && c->pairs[i].side[1])
+			first = c->pairs[i].side[0]->config;
+	for (const struct json *j = json_first(first); j; j = json_next(j)) {
+		bool same = true;
+
+		for (size_t i = 0; i < c->npairs && same; i++)
+			if (c->pairs[i].side[0] && c->pairs[i].side[1])
+				same = json_equal(j,
+				    json_get(c->pairs[i].side[0]->config,
+					json_key(j)));
+		if (same)
+			json_set(shared, json_key(j), json_dup(j));
+	}
+	json_set_str(shared, "command", INFER_ALL);
+	return shared;
+}
+
+/* Makes the pair of the rows that stand for all cases. */
+static void
+make_everything(struct comparison *c)
+{
+	struct kase *k = mem_new(sizeof *k);
+
+	k->config = share_config(c);
+	k->nparts = 1;
+	k->parts = mem_new(sizeof *k->parts);
+	k->parts[0].rest = json_object();
+	json_set_num(k->parts[0].rest, "n", 1);
+	c->everything = (struct pairing){.side = {k, k}, .rows = 1};
+	for (size_t j = 0; j < 2; j++)
+		c->everything.name[j] = mem_str(INFER_ALL);
+}
+
+/* Returns the judged row with the widest margin, or NULL. With a narrower one
+ * all cases together could be a regression although each is within its own
+ * margin. */
+static const struct row *
+find_like(struct row *const *rows, size_t n)
+{
+	const struct row *like = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i]->gate && (!like || rows[i]->margin > like->margin))
+			like = rows[i];
+	return like;
+}
+
+/*
+ * Adds a row behind the others, which may move, for what the cases of the rows
+ * of a metric have in common, if one of them is judged and one has enough runs.
+ * It has the margin of the judged one with the widest, is primary if one of
+ * them is, and is waived if all judged ones have the same waiver.
+ */
+static void
+add_common(struct comparison *c, const struct group *g)
+{
+	const struct model_metric *m = &g->of->model;
+	const struct row *like = find_like(g->rows, g->n);
+	struct row row = {.pair = &c->everything,
+	    .gate = true,
+	    .common = true,
+	    .of = g->of,
+	    .visible = NAN,
+	    .minutes = NAN,
+	    .model = {.logs = true,
+		.n = {g->n, g->n},
+		.change = m->moved,
+		.own = m->moved_error,
+		.error = m->moved_error,
+		.least = m->common,
+		.shared = 1,
+		.down = m->down,
+		.up = m->up}};
+	size_t runs = 0;
+
+	if (!like)
+		return;
+	row.waiver = like->waiver;
+	for (size_t i = 0; i < g->n; i++) {
+		const struct row *of = g->rows[i];
+
+		runs = MAX(runs, MIN(of->facts.m, of->facts.n));
+		row.primary = row.primary || of->primary;
+		if (of->gate && of->waiver.reason != row.waiver.reason)
+			row.waiver = (struct policy_waiver){0};
+	}
+	if (runs < VERDICT_RUNS)
+		return;
+	row.name = mem_str(like->name);
+	row.metric = like->metric;
+	row.margin = like->margin;
+	row.margin_sign = like->margin_sign;
+	row.margin_from = like->margin_from;
+	row.facts = verdict_start(NULL, 0, NULL, 0);
+	row.facts.m = row.facts.n = g->n;
+	row.facts.median[0] = 1;
+	row.facts.median[1] = exp(m->moved);
+	verdict_take(&row.facts, &row.model);
+	if (!c->everything.side[0])
+		make_everything(c);
+	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
+	c->rows[c->nrows++] = row;
+}
+
 static void
 infer_group(struct comparison *c, struct group *g, const struct rules *r)
 {
@@ -247,7 +357,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	struct model_row *models;
 	size_t apart = 0;
 
-	of->name = mem_str(g->rows[0]->name);
+	of->name = g->rows[0]->name;
 	for (size_t i = 0; i < g->n; i++)
 		if (!add_samples(sheet, i, g->rows[i]->used, &names))
 			c->unnamed_sessions = true;
@@ -256,16 +366,16 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	of->cases = g->n;
 	set_prior(g, c, r);
 	set_busy(g, models);
-	c->one_by_one = c->one_by_one || names.one_by_one;
+	of->one_by_one = names.one_by_one;
+	c->one_by_one = c->one_by_one || of->one_by_one;
 	model_judge(models, g->n, &of->prior, &of->model);
 	for (size_t i = 0; i < g->n; i++) {
-		set_row(g->rows[i], &models[i], of->model.separate);
-		g->rows[i]->one_by_one = names.one_by_one;
+		set_row(g->rows[i], &models[i], of);
 		apart += g->rows[i]->model.sessions_of[0] > 0;
 	}
 	note_sessions(c, g);
-	if (g->n >= COMMON_CASES && apart == g->n)
-		common_add(c, g->rows, g->n, &of->model);
+	if (g->n >= INFER_COMMON && apart == g->n)
+		add_common(c, g);
 	intern_free(names.names);
 	free(names.sides);
 	sheet_free(sheet);
@@ -292,4 +402,19 @@ infer_rows(struct comparison *c, const struct rules *r)
 	}
 	free(g.rows);
 	free(done);
+}
+
+void
+infer_free(struct comparison *c)
+{
+	struct kase *k = (struct kase *)(size_t)c->everything.side[0];
+
+	if (!k)
+		return;
+	json_free((struct json *)(size_t)k->config);
+	json_free(k->parts[0].rest);
+	free(k->parts);
+	free(k);
+	for (size_t j = 0; j < 2; j++)
+		free(c->everything.name[j]);
 }

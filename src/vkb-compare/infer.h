@@ -16,9 +16,18 @@
 struct comparison;
 struct rules;
 
+/* Stands for all cases where the name of one is expected. */
+#define INFER_ALL "all cases"
+
+enum { INFER_COMMON = 5 }; /* cases at least, to speak of all */
+
 /* Judges all rows with noise, and adds a row of what all cases have in common
- * for each metric whose sides share no session. */
+ * for each metric whose sides share no session: its pair stands for all cases,
+ * and was not measured. */
 void infer_rows(struct comparison *, const struct rules *);
+
+/* Frees what stands for all cases. */
+void infer_free(struct comparison *);
 
 /* Judges two samples alone, as of a machine that is not virtual; 'clock' as in
  * sheet.h. */

@@ -186,7 +186,7 @@ set_canaries(
 /* Sets the texts of other formats, for vkb-compare --deltas and vkb-report. */
 static void
 set_texts(struct json *rec, const struct comparison *c, const struct brief *b,
-    const struct warnings *w, const struct report *r)
+    const struct report *r)
 {
 	struct str s = {0};
 
@@ -204,7 +204,7 @@ set_texts(struct json *rec, const struct comparison *c, const struct brief *b,
 	set_text(rec, "next", &s);
 	report_method(&s, c, r->rules);
 	set_text(rec, "method", &s);
-	json_set(rec, "warnings", warnings_describe(w));
+	json_set(rec, "warnings", warnings_describe(&c->warnings));
 	str_free(&s);
 }
 
@@ -235,7 +235,7 @@ set_metrics(struct json *rec, const struct comparison *c)
 /* The comparison record: cases not compared, environments, counts. */
 static struct json *
 make_comparison(const struct comparison *c, const struct brief *b,
-    const struct warnings *w, const struct report *report)
+    const struct report *report)
 {
 	const struct rules *r = report->rules;
 	struct json *rec = record_new("comparison"), *counts = json_object();
@@ -308,7 +308,7 @@ make_comparison(const struct comparison *c, const struct brief *b,
 	json_set(rec, "one_sided", one_sided);
 	set_rule_issues(rec, c);
 	set_canaries(rec, c, r);
-	set_texts(rec, c, b, w, report);
+	set_texts(rec, c, b, report);
 	return rec;
 }
 
@@ -358,7 +358,7 @@ static void
 append_comparison(struct str *s, const struct report *r, size_t which)
 {
 	const struct comparison *c = &r->c[which];
-	const struct shifts *shifts = &r->shifts[which];
+	const struct shifts *shifts = &c->shifts;
 	struct brief b = brief_collect(c);
 	const struct brief_case **answers = list_answers(c, &b);
 
@@ -366,7 +366,7 @@ append_comparison(struct str *s, const struct report *r, size_t which)
 		append_record(s, make_delta(c, &c->rows[k], answers[k]));
 	for (size_t k = 0; k < shifts->n; k++)
 		append_record(s, make_shift(c, &shifts->v[k]));
-	append_record(s, make_comparison(c, &b, &r->warnings[which], r));
+	append_record(s, make_comparison(c, &b, r));
 	free(answers);
 	free(b.v);
 }

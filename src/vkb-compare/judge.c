@@ -1,9 +1,9 @@
 #include "judge.h"
 #include "busy.h"
 #include "casename.h"
-#include "common.h"
 #include "functions.h"
 #include "history.h"
+#include "infer.h"
 #include "json.h"
 #include "mem.h"
 #include "part.h"
@@ -36,6 +36,7 @@ widen_margin(struct comparison *c, struct row *row, const struct rules *r)
 	row->margin_from = "history";
 }
 
+/* Adds a row for a metric that both sides have. */
 static void
 add_row(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
@@ -46,7 +47,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	if (!rules_apply(r, &row))
 		goto no;
 	for (size_t j = 0; j < 2; j++)
-		row.used[j] = sample_metric(p->side[j], name);
+		row.used[j] = *cases_runs(p->side[j], name);
 	if (!row.used[0].n || !row.used[1].n)
 		goto no;
 	row.facts = (row.exact ? verdict_measure_exact : verdict_start)(
@@ -64,8 +65,6 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	return;
 no:
 	free(row.name);
-	sample_free(&row.used[0]);
-	sample_free(&row.used[1]);
 }
 
 static void
@@ -73,7 +72,7 @@ add_one_sided(struct comparison *c, const struct pairing *p, const char *name,
     size_t side, const struct rules *r)
 {
 	struct row row = {.pair = p, .name = (char *)(size_t)name};
-	bool optional = p->rows && rules_is_counted(p->side[side], name);
+	bool optional = p->rows && cases_are_counted(p->side[side], name);
 
 	if (!rules_apply(r, &row) || !row.gate)
 		return;
@@ -90,7 +89,7 @@ add_one_sided(struct comparison *c, const struct pairing *p, const char *name,
 	    (struct one_sided_gate){mem_str(name), side, 1, optional};
 }
 
-/* Finds judged metrics of one side only; the first part represents all. */
+/* Finds judged metrics of one side only. */
 static void
 find_one_sided(
     struct comparison *c, const struct pairing *p, const struct rules *r)
@@ -109,23 +108,14 @@ find_one_sided(
 static void
 judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 {
-	const struct kase *base = p->side[0];
+	const struct part *base = p->side[0]->parts;
 
 	/* Known metrics come first, in the order of the table. */
 	for (const struct metric *m = metric_table; m->name; m++)
-		if (cases_have_metric(base, m->name) &&
-		    cases_have_metric(p->side[1], m->name))
-			add_row(c, p, m->name, r);
-	for (size_t i = 0; i < base->nparts; i++)
-		for (size_t j = 0; j < base->parts[i].nmetrics; j++) {
-			const char *name = base->parts[i].metrics[j].name;
-			bool before = metric_find(name) != NULL;
-
-			for (size_t k = 0; k < i && !before; k++)
-				before = part_metric(&base->parts[k], name);
-			if (!before && cases_have_metric(p->side[1], name))
-				add_row(c, p, name, r);
-		}
+		add_row(c, p, m->name, r);
+	for (size_t i = 0; i < base->nmetrics; i++)
+		if (!metric_find(base->metrics[i].name))
+			add_row(c, p, base->metrics[i].name, r);
 }
 
 /* Marks the primary row of a case, the first of them from 'from', unless the
@@ -312,23 +302,11 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	busy_share(c);
 }
 
-const struct metric_facts *
-judge_find_metric(const struct comparison *c, const char *name)
-{
-	for (size_t i = 0; i < c->nmetrics; i++)
-		if (strcmp(c->metrics[i].name, name) == 0)
-			return &c->metrics[i];
-	return NULL;
-}
-
 void
 judge_free(struct comparison *c)
 {
-	for (size_t i = 0; i < c->nrows; i++) {
+	for (size_t i = 0; i < c->nrows; i++)
 		free(c->rows[i].name);
-		sample_free(&c->rows[i].used[0]);
-		sample_free(&c->rows[i].used[1]);
-	}
 	for (size_t i = 0; i < c->ndifferences; i++) {
 		free(c->differences[i].name);
 		free(c->differences[i].values[0]);
@@ -338,9 +316,8 @@ judge_free(struct comparison *c)
 		free(c->overall[i].name);
 	for (size_t i = 0; i < c->one_sided_count; i++)
 		free(c->one_sided[i].name);
-	for (size_t i = 0; i < c->nmetrics; i++)
-		free(c->metrics[i].name);
 	free(c->metrics);
+	free(c->shifts.v);
 	free(c->canaries);
 	free(c->rule_issues);
 	free(c->one_sided);
@@ -351,7 +328,7 @@ judge_free(struct comparison *c)
 	free(c->name[1]);
 	free(c->common);
 	pairing_free(c->pairs, c->npairs);
-	common_free(c);
+	infer_free(c);
 	*c = (struct comparison){0};
 }
 

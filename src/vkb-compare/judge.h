@@ -29,18 +29,18 @@ struct row {
 	double session_sd; /* of the policy, in ln(value), with session_df */
 	double session_df; /* 0: it does not say it */
 	bool waived;       /* a regression that does not fail */
-	struct sample used[2];  /* values, by side */
-	struct model_row model; /* its noise; the runs are not kept */
+	struct sample used[2];         /* values, by side; borrowed */
+	struct model_row model;        /* its noise; the runs are not kept */
+	const struct metric_facts *of; /* NULL: it has no noise */
 	struct verdict_facts facts;
-	bool one_by_one; /* its sides were not interleaved in a session */
 	struct verdict_facts rest; /* the change relative to the other cases */
 	bool has_rest;
 	bool busy; /* its error allows for other programs on one side */
 	enum verdict verdict;
 	bool outweighed; /* more of a means, but less work or time; or slightly
 			  * more instructions, in the same time */
-	bool unchanged;  /* known from the servers (sameserver.h) */
-	bool noise;      /* hence equivalent, whatever the tests say */
+	bool noise;      /* equivalent, whatever the tests say, as is known
+			  * from the servers (sameserver.h) */
 	size_t needed;   /* runs of too few, or rounds; 0: not known */
 	double visible;  /* smallest relative change it can show; NAN */
 	double minutes;  /* for the missing runs; NAN: not known */
@@ -87,12 +87,23 @@ struct canary {                    /* a case that must not change */
 
 /* What the rows of one metric have in common. */
 struct metric_facts {
-	char *name;
+	const char *name; /* borrowed from a row */
 	struct model_metric model;
 	double step;              /* of its values */
 	size_t cases;             /* with noise */
 	struct model_prior prior; /* how much sessions differ */
 	const char *from; /* what says so: "default", "policy", "history" */
+	bool one_by_one;  /* the sides of a session were not interleaved */
+};
+
+struct shifts {
+	struct shift *v; /* of shift.h */
+	size_t n, cap;
+};
+
+struct warnings {
+	struct warning *v; /* of report.h */
+	size_t n, cap;
 };
 
 struct comparison {
@@ -134,6 +145,8 @@ struct comparison {
 	struct pairing everything; /* stands for all cases */
 	struct metric_facts *metrics;
 	size_t nmetrics;
+	struct shifts shifts;
+	struct warnings warnings;
 	double needs_p; /* the probability that one more claim needs */
 	size_t claims;  /* rows of all comparisons that are chosen from */
 };
@@ -147,10 +160,6 @@ void judge_compare(struct comparison *, const struct cases *base, size_t who,
 void judge_name_pairs(struct comparison *);
 
 void judge_free(struct comparison *);
-
-/* Returns what the rows of the metric have in common, or NULL. */
-const struct metric_facts *judge_find_metric(
-    const struct comparison *, const char *name);
 
 /* Is the row the time by which its case is judged unless a policy names
  * another? */

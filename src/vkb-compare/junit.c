@@ -1,7 +1,6 @@
 #include "report.h"
 #include "json.h"
 #include "markup.h"
-#include "part.h"
 #include "record.h"
 #include "str.h"
 
@@ -26,17 +25,9 @@ struct suite {
 static double
 sum_seconds(const struct pairing *p)
 {
-	const struct kase *k = p->side[1];
-	double s = 0;
+	double one = p->side[1] ? cases_seconds(p->side[1]) : NAN;
 
-	for (size_t i = 0; k && i < k->nparts; i++) {
-		const struct part *part = &k->parts[i];
-		double one = part_seconds(part);
-
-		if (!isnan(one))
-			s += one * json_get_num(part->rest, "n", 0);
-	}
-	return s;
+	return isnan(one) ? 0 : one * cases_sum(p->side[1], "n");
 }
 
 static void
@@ -185,7 +176,7 @@ static void
 write_testsuite(struct str *s, const struct report *report, size_t i)
 {
 	const struct comparison *c = &report->c[i];
-	const struct warnings *w = &report->warnings[i];
+	const struct warnings *w = &c->warnings;
 	struct suite t = {0};
 	struct str title = {0};
 	char buf[20];

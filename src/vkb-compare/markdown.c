@@ -376,7 +376,7 @@ static void
 write_markdown_shifts(
     const struct mdpage *p, const struct report *r, size_t which)
 {
-	const struct shifts *all = &r->shifts[which];
+	const struct shifts *all = &r->c[which].shifts;
 	size_t before = p->s->len, start;
 
 	open_fold(p, "How the latencies moved");
@@ -461,7 +461,7 @@ write_markdown_method(
     const struct mdpage *p, const struct report *r, size_t which)
 {
 	const struct comparison *c = &r->c[which];
-	const struct warnings *w = &r->warnings[which];
+	const struct warnings *w = &c->warnings;
 	struct str text = {0};
 
 	open_fold(p, "How this was judged");
@@ -479,7 +479,7 @@ write_markdown_comparison(
     struct str *s, const struct report *r, size_t which, size_t limit)
 {
 	const struct comparison *c = &r->c[which];
-	const struct warnings *w = &r->warnings[which];
+	const struct warnings *w = &c->warnings;
 	struct brief b = brief_collect(c);
 	struct mdpage p = {s, s->len, limit - s->len - SLACK, r->spread};
 

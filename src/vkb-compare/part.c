@@ -3,6 +3,7 @@
 #include "json.h"
 #include "jsonscan.h"
 #include "mem.h"
+#include "metric.h"
 #include "recordreader.h"
 #include "str.h"
 
@@ -10,43 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_metrics(struct record_reading *, uint64_t *hash);
-static bool read_quantiles(struct record_reading *, uint64_t *hash);
-static bool skip_hists(struct record_reading *, uint64_t *hash);
+/* The lists of a metric, as they are written; NAN: not a number. */
+enum { VALUES, BLOCKS, SESSIONS, LISTS };
+
+struct lists {
+	double *v[LISTS];
+	size_t n[LISTS], cap[LISTS];
+};
 
 struct part_reader {
 	struct record_reader *reader;
 	struct str rest;
+	struct part part; /* that is being read */
+	struct jsonscan_text quantiles;
+	struct lists *lists; /* of each of its metrics */
+	size_t nlists, cap, listcap;
 };
-
-struct part_reader *
-part_reader_new(bool hists)
-{
-	static const struct record_member members[] = {
-	    {.path = "hist", .read = skip_hists},
-	    {.path = "metrics", .read = read_metrics},
-	    {.path = "quantiles", .read = read_quantiles}, {0}};
-	struct part_reader *r = mem_new(sizeof *r);
-
-	r->reader = record_reader_new("summary", members + hists, false);
-	return r;
-}
-
-void
-part_reader_free(struct part_reader *r)
-{
-	record_reader_free(r->reader);
-	str_free(&r->rest);
-	free(r);
-}
-
-/* Returns a copy of a key without its escapes. Caller frees. */
-static char *
-copy_text(struct record_reading *x, struct jsonscan_text t)
-{
-	record_reader_resolve(x->reader, &t);
-	return mem_strn(t.s, t.n);
-}
 
 static bool
 skip_value(struct jsonscan *c)
@@ -55,67 +35,67 @@ skip_value(struct jsonscan *c)
 }
 
 static bool
-skip_hists(struct record_reading *x, uint64_t *hash)
+skip_member(struct record_reading *x, uint64_t *hash)
 {
 	(void)hash;
 	return skip_value(&x->c);
 }
 
 static bool
-read_part_number(struct jsonscan *c, double *v)
-{
-	*v = NAN;
-	return jsonscan_number(c, v) || skip_value(c);
-}
-
-static bool
-read_part_list(struct jsonscan *c, struct part_list *l)
+read_list(struct jsonscan *c, struct lists *l, size_t which)
 {
 	bool first = true;
-	size_t cap = 0;
 
 	if (jsonscan_peek(c) != '[')
 		return skip_value(c);
 	jsonscan_array(c);
 	while (jsonscan_element(c, &first)) {
-		l->v = mem_grow(l->v, l->n, &cap, sizeof *l->v);
-		if (!read_part_number(c, &l->v[l->n++]))
+		double *v = l->v[which] = mem_grow(
+		    l->v[which], l->n[which], &l->cap[which], sizeof *v);
+
+		v += l->n[which]++;
+		*v = NAN;
+		if (!jsonscan_number(c, v) && !skip_value(c))
 			return false;
 	}
-	if (l->n)
-		l->v = mem_resize(l->v, l->n, sizeof *l->v);
 	return !c->failed;
 }
 
 static bool
-read_metric(
-    struct record_reading *x, const struct jsonscan_text *name, size_t *cap)
+read_metric(struct record_reading *x, struct jsonscan_text *name)
 {
-	struct part *p = x->to;
+	static const char *const names[LISTS] = {
+	    "values", "blocks", "sessions"};
+	struct part_reader *r = x->to;
+	struct part *p = &r->part;
 	struct jsonscan *c = &x->c;
 	struct jsonscan_keys o;
 	struct jsonscan_text key;
-	struct part_metric *m;
+	struct lists *l;
 	bool ok = true;
 
-	p->metrics = mem_grow(p->metrics, p->nmetrics, cap, sizeof *m);
-	m = &p->metrics[p->nmetrics++];
-	*m = (struct part_metric){.name = copy_text(x, *name), .mean = NAN};
+	if (p->nmetrics == r->nlists) {
+		r->lists = mem_grow(
+		    r->lists, r->nlists, &r->listcap, sizeof *r->lists);
+		r->lists[r->nlists++] = (struct lists){0};
+	}
+	l = &r->lists[p->nmetrics];
+	memset(l->n, 0, sizeof l->n);
+	p->metrics =
+	    mem_grow(p->metrics, p->nmetrics, &r->cap, sizeof *p->metrics);
+	record_reader_resolve(x->reader, name);
+	p->metrics[p->nmetrics++] =
+	    (struct part_metric){.name = mem_strn(name->s, name->n)};
 	if (jsonscan_peek(c) != '{')
 		return skip_value(c);
 	jsonscan_object(c, &o);
 	while (ok && jsonscan_member(c, &o, &key)) {
+		size_t k = 0;
+
 		record_reader_resolve(x->reader, &key);
-		if (jsonscan_is(&key, "values"))
-			ok = read_part_list(c, &m->values);
-		else if (jsonscan_is(&key, "blocks"))
-			ok = read_part_list(c, &m->blocks);
-		else if (jsonscan_is(&key, "sessions"))
-			ok = read_part_list(c, &m->sessions);
-		else
-			ok = jsonscan_is(&key, "mean")
-			    ? read_part_number(c, &m->mean)
-			    : skip_value(c);
+		while (k < LISTS && !jsonscan_is(&key, names[k]))
+			k++;
+		ok = k < LISTS ? read_list(c, l, k) : skip_value(c);
 	}
 	return ok && !c->failed;
 }
@@ -125,89 +105,113 @@ read_metrics(struct record_reading *x, uint64_t *hash)
 {
 	struct jsonscan_keys o;
 	struct jsonscan_text name;
-	size_t cap = 0;
 
 	(void)hash;
 	jsonscan_object(&x->c, &o);
 	while (jsonscan_member(&x->c, &o, &name))
-		if (!read_metric(x, &name, &cap))
+		if (!read_metric(x, &name))
 			return false;
 	return !x->c.failed;
 }
 
-/* Reads the percentiles of one histogram. */
-static bool
-read_percentiles(
-    struct record_reading *x, const struct jsonscan_text *hist, size_t *cap)
+struct part_reader *
+part_reader_new(bool hists)
 {
-	struct part *p = x->to;
-	struct jsonscan_keys o;
-	struct jsonscan_text key;
-	struct part_quantile *q;
+	static const struct record_member members[][4] = {
+	    {{.path = "hist", .read = skip_member},
+		{.path = "metrics", .read = read_metrics},
+		{.path = "quantiles", .read = skip_member}},
+	    {{.path = "metrics", .read = read_metrics},
+		{.path = "quantiles",
+		    .at = offsetof(struct part_reader, quantiles)}}};
+	struct part_reader *r = mem_new(sizeof *r);
 
-	if (jsonscan_peek(&x->c) != '{')
-		return skip_value(&x->c);
-	jsonscan_object(&x->c, &o);
-	while (jsonscan_member(&x->c, &o, &key)) {
-		p->quantiles =
-		    mem_grow(p->quantiles, p->nquantiles, cap, sizeof *q);
-		q = &p->quantiles[p->nquantiles++];
-		*q = (struct part_quantile){.hist = copy_text(x, *hist),
-		    .percentile = copy_text(x, key)};
-		if (!read_part_list(&x->c, &q->values))
-			return false;
+	r->reader = record_reader_new("summary", members[hists], false);
+	return r;
+}
+
+void
+part_reader_free(struct part_reader *r)
+{
+	record_reader_free(r->reader);
+	str_free(&r->rest);
+	for (size_t i = 0; i < LISTS * r->nlists; i++)
+		free(r->lists[i / LISTS].v[i % LISTS]);
+	free(r->lists);
+	free(r);
+}
+
+/* Sets the runs of a metric by its lists; sessions are numbers of the names. */
+static void
+set_runs(struct part_metric *m, const struct lists *l, const char *const *names,
+    size_t n)
+{
+	size_t runs = l->n[VALUES];
+	struct round *rounds = mem_array(runs + 1, sizeof *rounds);
+
+	for (size_t i = 0; i < runs; i++) {
+		double at = i < l->n[SESSIONS] ? l->v[SESSIONS][i]
+		    : n == 1                   ? 0
+					       : NAN;
+
+		rounds[i].block = i < l->n[BLOCKS] ? l->v[BLOCKS][i] : NAN;
+		if (at >= 0 && at < (double)n)
+			rounds[i].session = names[(size_t)at];
 	}
-	return !x->c.failed;
-}
-
-static bool
-read_quantiles(struct record_reading *x, uint64_t *hash)
-{
-	struct jsonscan_keys o;
-	struct jsonscan_text hist;
-	size_t cap = 0;
-
-	(void)hash;
-	jsonscan_object(&x->c, &o);
-	while (jsonscan_member(&x->c, &o, &hist))
-		if (!read_percentiles(x, &hist, &cap))
-			return false;
-	return !x->c.failed;
+	sample_add(&m->runs, l->v[VALUES], rounds, runs);
+	free(rounds);
 }
 
 static int
-compare_metric_names(const void *a, const void *b)
+compare_names(const void *a, const void *b)
 {
 	const struct part_metric *x = a, *y = b;
 
 	return strcmp(x->name, y->name);
 }
 
-static int
-compare_quantile_names(const void *a, const void *b)
+/* Makes the metrics of the part that was read. */
+static void
+set_metrics(struct part *p, const struct lists *lists)
 {
-	const struct part_quantile *x = a, *y = b;
-	int c = strcmp(x->hist, y->hist);
+	const struct json *sessions = json_get(p->rest, "sessions");
+	const char **names = mem_array(json_len(sessions) + 1, sizeof *names);
+	const struct part_metric *count;
+	size_t n = 0;
 
-	return c ? c : strcmp(x->percentile, y->percentile);
+	for (const struct json *j = json_first(sessions); j; j = json_next(j))
+		names[n++] = json_str(j);
+	for (size_t i = 0; i < p->nmetrics; i++)
+		set_runs(&p->metrics[i], &lists[i], names, n);
+	free(names);
+	if (p->nmetrics)
+		qsort(
+		    p->metrics, p->nmetrics, sizeof *p->metrics, compare_names);
+	count = part_metric(p, COUNTED_METRIC);
+	for (size_t i = 0; i < p->nmetrics; i++)
+		p->metrics[i].counted = count && count->runs.n &&
+		    count->runs.n == p->metrics[i].runs.n;
 }
 
 bool
 part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 {
-	*p = (struct part){0};
+	bool read;
+
+	r->part = (struct part){0};
+	r->quantiles = (struct jsonscan_text){0};
+	r->cap = 0;
 	str_clear(&r->rest);
-	if (!record_reader_read(r->reader, p, text, n, NULL, &r->rest)) {
+	read = record_reader_read(r->reader, r, text, n, NULL, &r->rest);
+	*p = r->part;
+	if (!read) {
 		part_free(p);
 		return false;
 	}
 	p->rest = json_parse(r->rest.s, r->rest.len, NULL, NULL);
-	if (p->nmetrics)
-		qsort(p->metrics, p->nmetrics, sizeof *p->metrics,
-		    compare_metric_names);
-	if (p->nquantiles)
-		qsort(p->quantiles, p->nquantiles, sizeof *p->quantiles,
-		    compare_quantile_names);
+	if (r->quantiles.s)
+		p->quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
+	set_metrics(p, r->lists);
 	return true;
 }
 
@@ -215,9 +219,7 @@ static void
 free_metric(struct part_metric *m)
 {
 	free(m->name);
-	free(m->values.v);
-	free(m->blocks.v);
-	free(m->sessions.v);
+	sample_free(&m->runs);
 }
 
 void
@@ -225,11 +227,6 @@ part_free(struct part *p)
 {
 	for (size_t i = 0; i < p->nmetrics; i++)
 		free_metric(&p->metrics[i]);
-	for (size_t i = 0; i < p->nquantiles; i++) {
-		free(p->quantiles[i].hist);
-		free(p->quantiles[i].percentile);
-		free(p->quantiles[i].values.v);
-	}
 	free(p->metrics);
 	free(p->quantiles);
 	json_free(p->rest);
@@ -241,82 +238,72 @@ part_metric(const struct part *p, const char *name)
 {
 	struct part_metric m = {.name = (char *)(size_t)name};
 
-	return p->nmetrics ? bsearch(&m, p->metrics, p->nmetrics, sizeof m,
-				 compare_metric_names)
-			   : NULL;
+	return p->nmetrics
+	    ? bsearch(&m, p->metrics, p->nmetrics, sizeof m, compare_names)
+	    : NULL;
 }
 
-bool
-part_is_counted(const struct part *p, const char *name)
+/* Joins the runs of a metric of two parts. */
+static void
+take_runs(struct part_metric *m, struct part_metric *from)
 {
-	const struct part_metric *m = part_metric(p, name);
-	const struct part_metric *count = part_metric(p, COUNTED_METRIC);
+	const struct metric of = metric_guess(m->name);
 
-	return m && count && m->values.n && count->values.n == m->values.n;
+	if (m->counted != from->counted && counted_may_be(&of)) {
+		struct part_metric measured = m->counted ? *from : *m;
+
+		*m = m->counted ? *m : *from;
+		*from = measured;
+	} else {
+		sample_add(
+		    &m->runs, from->runs.v, from->runs.rounds, from->runs.n);
+		m->counted = m->counted && from->counted;
+	}
+	free_metric(from);
 }
 
 void
-part_drop_metric(struct part *p, const char *name)
+part_take_metrics(struct part *p, struct part *from)
 {
-	size_t i = 0;
+	size_t n = p->nmetrics;
 
-	while (i < p->nmetrics && strcmp(p->metrics[i].name, name) != 0)
-		i++;
-	if (i == p->nmetrics)
-		return;
-	free_metric(&p->metrics[i]);
-	memmove(&p->metrics[i], &p->metrics[i + 1],
-	    (--p->nmetrics - i) * sizeof *p->metrics);
-}
+	p->metrics =
+	    mem_resize(p->metrics, n + from->nmetrics + 1, sizeof *p->metrics);
+	for (size_t i = 0; i < from->nmetrics; i++) {
+		struct part_metric *m = &from->metrics[i];
+		struct part_metric *at = n
+		    ? bsearch(m, p->metrics, n, sizeof *m, compare_names)
+		    : NULL;
 
-double
-part_seconds(const struct part *p)
-{
-	const struct part_metric *m = part_metric(p, "elapsed_s");
-
-	if (m && !isnan(m->mean))
-		return m->mean;
-	return json_get_num(json_get(p->rest, "config"), "duration_s", NAN);
+		if (at)
+			take_runs(at, m);
+		else
+			p->metrics[p->nmetrics++] = *m;
+	}
+	from->nmetrics = 0;
+	if (p->nmetrics)
+		qsort(
+		    p->metrics, p->nmetrics, sizeof *p->metrics, compare_names);
 }
 
 static int
-compare_lists(const struct part_list *a, const struct part_list *b)
+compare_metrics(const struct part *a, const struct part *b, bool rounds)
 {
-	int c = (a->n > b->n) - (a->n < b->n);
+	int c = (a->nmetrics > b->nmetrics) - (a->nmetrics < b->nmetrics);
 
-	return c || !a->n ? c : memcmp(a->v, b->v, a->n * sizeof *a->v);
+	for (size_t i = 0; !c && i < a->nmetrics; i++) {
+		c = compare_names(&a->metrics[i], &b->metrics[i]);
+		c = c ? c
+		      : sample_compare(
+			    &a->metrics[i].runs, &b->metrics[i].runs, rounds);
+	}
+	return c;
 }
 
 int
 part_compare_metrics(const struct part *a, const struct part *b)
 {
-	int c = (a->nmetrics > b->nmetrics) - (a->nmetrics < b->nmetrics);
-
-	for (size_t i = 0; !c && i < a->nmetrics; i++) {
-		const struct part_metric *x = &a->metrics[i];
-		const struct part_metric *y = &b->metrics[i];
-
-		c = strcmp(x->name, y->name);
-		c = c ? c : compare_lists(&x->values, &y->values);
-		c = c ? c : compare_lists(&x->blocks, &y->blocks);
-		c = c ? c : compare_lists(&x->sessions, &y->sessions);
-	}
-	return c;
-}
-
-static int
-compare_quantiles(const struct part *a, const struct part *b)
-{
-	int c =
-	    (a->nquantiles > b->nquantiles) - (a->nquantiles < b->nquantiles);
-
-	for (size_t i = 0; !c && i < a->nquantiles; i++) {
-		c = compare_quantile_names(&a->quantiles[i], &b->quantiles[i]);
-		c = c ? c
-		      : compare_lists(
-			    &a->quantiles[i].values, &b->quantiles[i].values);
-	}
-	return c;
+	return compare_metrics(a, b, false);
 }
 
 int
@@ -328,8 +315,11 @@ part_compare(const struct part *a, const struct part *b)
 	json_canonical(&s, a->rest);
 	json_canonical(&t, b->rest);
 	c = strcmp(s.s, t.s);
-	c = c ? c : part_compare_metrics(a, b);
+	c = c ? c : compare_metrics(a, b, true);
+	c = c ? c
+	      : strcmp(a->quantiles ? a->quantiles : "",
+		    b->quantiles ? b->quantiles : "");
 	str_free(&s);
 	str_free(&t);
-	return c ? c : compare_quantiles(a, b);
+	return c;
 }

@@ -8,34 +8,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sample.h"
+
 struct json;
 struct part_reader;
 
-struct part_list { /* NAN: not a number */
-	double *v;
-	size_t n;
-};
-
 struct part_metric {
 	char *name;
-	double mean; /* NAN: absent */
-	struct part_list values, blocks, sessions;
-};
-
-struct part_quantile { /* a value per run */
-	char *hist, *percentile;
-	struct part_list values;
+	struct sample runs; /* the sessions are borrowed from 'rest' */
+	bool counted;       /* were these runs counted, every one? */
 };
 
 struct part {
 	struct json *rest; /* all but metrics, quantiles, type and v */
-	struct part_metric *metrics;
+	struct part_metric *metrics; /* by name */
 	size_t nmetrics;
-	struct part_quantile *quantiles; /* by hist, then percentile */
-	size_t nquantiles;
+	char *quantiles; /* JSON; NULL: there are none, or they are ignored */
 };
 
-/* 'hists': histograms, which are large, are kept. */
+/* 'hists': histograms and quantiles, which are large, are kept. */
 struct part_reader *part_reader_new(bool hists);
 void part_reader_free(struct part_reader *);
 
@@ -50,16 +41,11 @@ void part_free(struct part *);
 /* Returns the metric of this name, or NULL. */
 const struct part_metric *part_metric(const struct part *, const char *name);
 
-/* Were the runs that have the metric counted, every one? */
-bool part_is_counted(const struct part *, const char *name);
+/* Moves the metrics of another part of the same case to this one. Of a metric
+ * that is exact in counted runs, these replace those that were measured. */
+void part_take_metrics(struct part *, struct part *from);
 
-/* Removes the metric of this name, if there is one. */
-void part_drop_metric(struct part *, const char *name);
-
-/* Mean seconds of a run; NAN: not known. */
-double part_seconds(const struct part *);
-
-/* Compare by content, for sorting; 0: equal. */
+/* Compare by content, for sorting; 0: equal. The metrics: by their values. */
 int part_compare(const struct part *, const struct part *);
 int part_compare_metrics(const struct part *, const struct part *);
 

@@ -237,8 +237,7 @@ read_together(struct pairing *p, const struct row *r, const struct json *rec)
 
 /* Reads the records before the comparison record, one for each row or shift. */
 static const char *
-read_details(
-    struct comparison *c, struct shifts *shifts, struct recorded_part *p)
+read_details(struct comparison *c, struct recorded_part *p)
 {
 	struct caseset *configs = caseset_new();
 	const char *why = NULL;
@@ -256,7 +255,7 @@ read_details(
 			why = read_row(r, p->records[i]);
 			read_together(&c->pairs[id], r, p->records[i]);
 		} else {
-			struct shift *t = &shifts->v[shifts->n++];
+			struct shift *t = &c->shifts.v[c->shifts.n++];
 
 			why = read_shift(t, p->records[i]);
 			t->pair = &c->pairs[id];
@@ -268,8 +267,7 @@ read_details(
 
 /* Makes the comparison of a part, whose last record is the comparison. */
 static const char *
-read_comparison(
-    struct comparison *c, struct shifts *shifts, struct recorded_part *p)
+read_comparison(struct comparison *c, struct recorded_part *p)
 {
 	const struct json *rec = p->records[p->n - 1];
 	const struct json *unmatched = json_get(rec, "unmatched");
@@ -284,7 +282,7 @@ read_comparison(
 	json_set_num(p->parts[0].rest, "n", 1);
 	c->pairs = mem_array(most, sizeof *c->pairs);
 	c->rows = mem_array(p->n, sizeof *c->rows);
-	shifts->v = mem_array(p->n, sizeof *shifts->v);
+	c->shifts.v = mem_array(p->n, sizeof *c->shifts.v);
 	c->subject[0] = json_get(rec, "baseline");
 	c->subject[1] = json_get(rec, "contender");
 	for (size_t j = 0; j < 2; j++)
@@ -292,7 +290,7 @@ read_comparison(
 	if (!json_get_str(rec, "headline") || !json_get_str(rec, "method"))
 		return "it has no 'headline' and 'method': it is of an older "
 		       "vkb-compare";
-	if ((why = read_details(c, shifts, p)) ||
+	if ((why = read_details(c, p)) ||
 	    (why = read_lost_cases(c, p, unmatched)) ||
 	    (why = read_lost_cases(c, p, failed)) ||
 	    (why = read_counts(c, rec)))
@@ -306,10 +304,8 @@ add_part(struct recorded *r)
 {
 	r->parts = mem_resize(r->parts, r->n + 1, sizeof *r->parts);
 	r->c = mem_resize(r->c, r->n + 1, sizeof *r->c);
-	r->shifts = mem_resize(r->shifts, r->n + 1, sizeof *r->shifts);
 	r->parts[r->n] = (struct recorded_part){0};
 	r->c[r->n] = (struct comparison){0};
-	r->shifts[r->n] = (struct shifts){0};
 	return &r->parts[r->n++];
 }
 
@@ -336,7 +332,7 @@ recorded_read(struct recorded *r, struct jsonl *in)
 			    in, "not a record of vkb-compare --format jsonl");
 		if (!last)
 			continue;
-		why = read_comparison(&r->c[r->n - 1], &r->shifts[r->n - 1], p);
+		why = read_comparison(&r->c[r->n - 1], p);
 		if (why)
 			return jsonl_fail(in, why);
 		p = NULL;
@@ -358,7 +354,6 @@ recorded_free(struct recorded *r)
 		for (size_t k = 0; k < r->c[i].nrows; k++)
 			free((char *)(size_t)r->c[i].rows[k].notes);
 		judge_free(&r->c[i]);
-		shifts_free(&r->shifts[i]);
 		for (size_t k = 0; k < p->n; k++)
 			json_free(p->records[k]);
 		free(p->records);
@@ -369,6 +364,5 @@ recorded_free(struct recorded *r)
 	}
 	free(r->parts);
 	free(r->c);
-	free(r->shifts);
 	*r = (struct recorded){0};
 }

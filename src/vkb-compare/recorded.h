@@ -11,11 +11,9 @@
 struct comparison;
 struct jsonl;
 struct recorded_part;
-struct shifts;
 
 struct recorded {
 	struct comparison *c;
-	struct shifts *shifts; /* as many */
 	size_t n;
 	struct recorded_part *parts; /* what they borrow from */
 };

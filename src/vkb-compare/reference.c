@@ -27,18 +27,18 @@ static bool
 share_session(const struct pairing *p)
 {
 	const char *name = metric_primary(p->side[0]->config);
-	struct sample a = sample_metric(p->side[0], name);
-	struct sample b = sample_metric(p->side[1], name);
-	bool shared = false;
+	const struct sample *a = cases_runs(p->side[0], name);
+	const struct sample *b = cases_runs(p->side[1], name);
 
-	for (size_t i = 0; i < a.n && !shared; i++)
-		for (size_t k = 0; k < b.n && !shared; k++)
-			shared = a.rounds[i].session && b.rounds[k].session &&
-			    strcmp(a.rounds[i].session, b.rounds[k].session) ==
-				0;
-	sample_free(&a);
-	sample_free(&b);
-	return shared;
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t k = 0; k < b->n; k++) {
+			const char *x = a->rounds[i].session;
+			const char *y = b->rounds[k].session;
+
+			if (x && y && strcmp(x, y) == 0)
+				return true;
+		}
+	return false;
 }
 
 enum reference_state

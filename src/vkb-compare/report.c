@@ -256,8 +256,9 @@ report_reason(struct str *s, const struct row *r)
 		return;
 	}
 	if (r->model.sessions_of[0] || r->common)
-		str_add(
-		    s, r->one_by_one ? "not interleaved" : "sessions differ");
+		str_add(s,
+		    r->of && r->of->one_by_one ? "not interleaved"
+					       : "sessions differ");
 	else if (r->busy)
 		str_add(s, "other processes ran");
 	else if (is_coarse(r))

@@ -18,18 +18,13 @@ struct str;
 
 enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
 
-struct warnings { /* about the data of a comparison, each one line */
-	struct warning {
-		enum report_kind kind;
-		char *text;
-	} * v;
-	size_t n, cap;
+struct warning { /* about the data of a comparison, one line */
+	enum report_kind kind;
+	char *text;
 };
 
 struct report {
-	const struct comparison *c;      /* one for each contender */
-	const struct shifts *shifts;     /* as many */
-	const struct warnings *warnings; /* as many */
+	const struct comparison *c; /* one for each contender */
 	size_t n;
 	const struct rules *rules;
 	bool fails[VERDICTS]; /* judged rows with this verdict fail */
@@ -164,7 +159,7 @@ void report_method(
 
 /* Makes the warnings about the data, or copies those of the record that the
  * comparison was read from; free them with warnings_free. */
-void warnings_new(struct warnings *, const struct comparison *);
+void warnings_new(struct comparison *);
 /* The same as an array of a record: kind, text. Caller frees. */
 struct json *warnings_describe(const struct warnings *);
 void warnings_free(struct warnings *);

@@ -3,7 +3,6 @@
 #include "counted.h"
 #include "judge.h"
 #include "mem.h"
-#include "part.h"
 #include "reference.h"
 
 #include <math.h>
@@ -55,41 +54,24 @@ apply_options(const struct rules *r, struct row *row)
 static bool
 do_runs_agree(const struct kase *k, const char *metric)
 {
-	struct sample s = sample_metric(k, metric);
-	bool agree = s.n > 0;
+	const struct sample *s = cases_runs(k, metric);
 
-	for (size_t i = 1; i < s.n; i++)
-		agree = agree && s.v[i] == s.v[0];
-	sample_free(&s);
-	return agree;
+	for (size_t i = 1; i < s->n; i++)
+		if (s->v[i] != s->v[0])
+			return false;
+	return s->n > 0;
 }
 
 /* Did most runs of the case answer less than their rate? */
 static bool
 is_unreached(const struct kase *k)
 {
-	struct sample s = sample_metric(k, "achieved_percent");
-	size_t below = 0, n = s.n;
+	const struct sample *s = cases_runs(k, "achieved_percent");
+	size_t below = 0;
 
-	for (size_t i = 0; i < n; i++)
-		below += s.v[i] < METRIC_REACHED_PERCENT;
-	sample_free(&s);
-	return 2 * below > n;
-}
-
-bool
-rules_is_counted(const struct kase *k, const char *metric)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; k && i < k->nparts; i++) {
-		const struct part_metric *m = part_metric(&k->parts[i], metric);
-
-		if (m && !part_is_counted(&k->parts[i], metric))
-			return false;
-		n += m ? m->values.n : 0;
-	}
-	return n > 0;
+	for (size_t i = 0; i < s->n; i++)
+		below += s->v[i] < METRIC_REACHED_PERCENT;
+	return 2 * below > s->n;
 }
 
 /* A metric that may be exact becomes so if it is: measured runs may agree by
@@ -103,7 +85,8 @@ set_exactness(struct row *row)
 	if (!counted_may_be(m))
 		return;
 	for (size_t j = 0; j < 2; j++)
-		counted[j] = rules_is_counted(row->pair->side[j], row->name);
+		counted[j] = row->pair->side[j] &&
+		    cases_are_counted(row->pair->side[j], row->name);
 	row->loads_differ = counted[0] != counted[1];
 	if (counted[0] && counted[1] &&
 	    do_runs_agree(row->pair->side[0], row->name) &&

@@ -12,7 +12,6 @@
 #include "policy.h"
 
 struct comparison;
-struct kase;
 struct history;
 struct row;
 
@@ -34,10 +33,6 @@ struct rules {
 /* Sets metric, margin, class and waiver of a row from its pair and name.
  * Returns false if the row is not to be shown. */
 bool rules_apply(const struct rules *, struct row *);
-
-/* Has the case values of the metric, all of counted runs? These are as many as
- * have instructions_per_req, which measured runs lack. */
-bool rules_is_counted(const struct kase *, const char *metric);
 
 /* Is this regression covered by its waiver? */
 bool rules_is_waived(const struct row *);

@@ -1,116 +1,60 @@
 #include "sample.h"
-#include "cases.h"
-#include "json.h"
 #include "mem.h"
-#include "part.h"
 #include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the strings of an array, NULL for other members. Caller frees the
- * array only. */
-static const char **
-list_texts(const struct json *array, size_t *n)
+void
+sample_add(
+    struct sample *s, const double *v, const struct round *rounds, size_t n)
 {
-	const char **v = mem_array(json_len(array), sizeof *v);
-
-	*n = 0;
-	for (const struct json *j = json_first(array); j; j = json_next(j))
-		v[(*n)++] = json_str(j);
-	return v;
-}
-
-/* Adds 'values', one for each run that has the metric 'm', which gives their
- * rounds; NULL: the rounds are not known. */
-static void
-add_sample_values(struct sample *s, const struct part *p,
-    const struct part_list *values, const struct part_metric *m)
-{
-	const struct part_list none = {NULL, 0};
-	const struct part_list *blocks = m ? &m->blocks : &none;
-	const struct part_list *of = m ? &m->sessions : &none;
-	size_t n = values->n, nnames;
-	const char **names = list_texts(json_get(p->rest, "sessions"), &nnames);
-
 	s->v = mem_resize(s->v, s->n + n + 1, sizeof *s->v);
 	s->rounds = mem_resize(s->rounds, s->n + n + 1, sizeof *s->rounds);
 	for (size_t i = 0; i < n; i++) {
-		double block = i < blocks->n ? blocks->v[i] : NAN;
-		double at = i < of->n ? of->v[i] : nnames == 1 ? 0 : NAN;
-		bool known = at >= 0 && at < (double)nnames;
-
-		if (!isfinite(values->v[i]))
+		if (!isfinite(v[i]))
 			continue;
-		s->v[s->n] = values->v[i];
+		s->v[s->n] = v[i];
 		s->rounds[s->n++] =
-		    (struct round){known ? names[(size_t)at] : NULL, block};
+		    rounds ? rounds[i] : (struct round){NULL, NAN};
 	}
-	free(names);
-}
-
-struct sample
-sample_metric(const struct kase *k, const char *metric)
-{
-	struct sample s = {0};
-
-	for (size_t i = 0; i < k->nparts; i++) {
-		const struct part_metric *m = part_metric(&k->parts[i], metric);
-
-		if (m)
-			add_sample_values(&s, &k->parts[i], &m->values, m);
-	}
-	return s;
 }
 
 double
-sample_median(const struct kase *k, const char *metric)
+sample_median(const struct sample *s)
 {
-	struct sample s = sample_metric(k, metric);
-	double median;
+	double *sorted = stats_sorted(s->v, s->n);
+	double median = stats_median(sorted, s->n);
 
-	stats_sort(s.v, s.n);
-	median = stats_median(s.v, s.n);
-	sample_free(&s);
+	free(sorted);
 	return median;
 }
 
-/* Returns a metric that all n runs have, for their rounds, or NULL. */
-static const struct part_metric *
-find_full_metric(const struct part *p, size_t n)
+static int
+compare_numbers(double x, double y)
 {
-	for (size_t i = 0; i < p->nmetrics; i++)
-		if (p->metrics[i].values.n == n)
-			return &p->metrics[i];
-	return NULL;
+	if (isnan(x) || isnan(y))
+		return !isnan(y) - !isnan(x);
+	return (x > y) - (x < y);
 }
 
-static bool
-is_quantile(
-    const struct part_quantile *q, const char *hist, const char *percentile)
+int
+sample_compare(const struct sample *a, const struct sample *b, bool rounds)
 {
-	return strcmp(q->hist, hist) == 0 &&
-	    strcmp(q->percentile, percentile) == 0;
-}
+	int c = (a->n > b->n) - (a->n < b->n);
 
-struct sample
-sample_quantile(const struct kase *k, const char *hist, const char *percentile)
-{
-	struct sample s = {0};
+	for (size_t i = 0; i < a->n && !c; i++)
+		c = compare_numbers(a->v[i], b->v[i]);
+	for (size_t i = 0; i < a->n && !c && rounds; i++) {
+		const struct round *x = &a->rounds[i], *y = &b->rounds[i];
 
-	for (size_t i = 0; i < k->nparts; i++) {
-		const struct part *p = &k->parts[i];
-
-		for (size_t j = 0; j < p->nquantiles; j++) {
-			const struct part_list *v = &p->quantiles[j].values;
-
-			if (is_quantile(&p->quantiles[j], hist, percentile))
-				add_sample_values(
-				    &s, p, v, find_full_metric(p, v->n));
-		}
+		c = compare_numbers(x->block, y->block);
+		c = c ? c
+		      : strcmp(x->session ? x->session : "",
+			    y->session ? y->session : "");
 	}
-	return s;
+	return c;
 }
 
 void

@@ -1,30 +1,31 @@
 /*
- * The values of a case for a test, each with its round.
+ * The values of a metric in the runs of a case, each with its round.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
-
-struct kase;
 
 struct sample {
 	double *v;
 	struct round {
-		const char *session; /* NULL: not known */
+		const char *session; /* NULL: not known; borrowed */
 		double block;        /* NAN: not known */
 	} * rounds;
 	size_t n;
 };
 
-struct sample sample_metric(const struct kase *, const char *metric);
+/* Adds those of n values that are finite; rounds NULL: not known. */
+void sample_add(
+    struct sample *, const double *v, const struct round *, size_t n);
 
-/* Returns the median of these values; NAN: there is none. */
-double sample_median(const struct kase *, const char *metric);
+/* Returns the median; NAN: there is no value. */
+double sample_median(const struct sample *);
 
-/* The values of a percentile ("99.9") of a histogram in each run. */
-struct sample sample_quantile(
-    const struct kase *, const char *hist, const char *percentile);
+/* Compares by content, for sorting; 0: equal. 'rounds': not only the values. */
+int sample_compare(const struct sample *, const struct sample *, bool rounds);
+
 void sample_free(struct sample *);
 
 #endif

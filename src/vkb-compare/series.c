@@ -224,19 +224,15 @@ struct sample
 series_sample(
     const struct series *s, const struct series_case *c, const char *metric)
 {
-	struct sample t = {.v = mem_array(c->n + 1, sizeof *t.v),
-	    .rounds = mem_array(c->n + 1, sizeof *t.rounds)};
+	struct sample t = {0};
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct series_run *r = &c->runs[i];
 		const char *session = intern_text(s->names, r->session);
-		double x = json_get_num(r->metrics, metric, NAN);
 
-		if (!isfinite(x))
-			continue;
-		t.v[t.n] = x;
-		t.rounds[t.n++] =
-		    (struct round){*session ? session : NULL, r->block};
+		sample_add(&t,
+		    (double[]){json_get_num(r->metrics, metric, NAN)},
+		    &(struct round){*session ? session : NULL, r->block}, 1);
 	}
 	return t;
 }

@@ -46,8 +46,37 @@ merge_histograms(const struct kase *k, const char *name, int *rc)
 	return all;
 }
 
+/* The values of a percentile in each run. Where all runs have it, their rounds
+ * are those of any metric that all have. */
+static struct sample
+collect_quantile(const struct kase *k, struct json *const *quantiles,
+    const char *hist, const char *percentile)
+{
+	const struct part *all = k->parts;
+	struct sample s = {0};
+
+	for (size_t i = 0; i < k->nparts; i++) {
+		size_t n;
+		double *v = json_numbers(
+		    json_get(json_get(quantiles[i], hist), percentile), &n);
+
+		sample_add(&s, v, NULL, n);
+		free(v);
+	}
+	for (size_t i = 0; i < all->nmetrics; i++) {
+		const struct sample *runs = &all->metrics[i].runs;
+
+		if (s.n && runs->n == s.n) {
+			memcpy(s.rounds, runs->rounds, s.n * sizeof *s.rounds);
+			break;
+		}
+	}
+	return s;
+}
+
 static void
-add_shift_line(struct shift *s, double q, struct hist *const h[2])
+add_shift_line(struct shift *s, double q, struct hist *const h[2],
+    struct json *const *const quantiles[2])
 {
 	struct shift_line l = {.percentile = 100 * q};
 	struct sample runs[2];
@@ -55,7 +84,8 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2])
 
 	snprintf(key, sizeof key, "%.10g", l.percentile);
 	for (size_t j = 0; j < 2; j++)
-		runs[j] = sample_quantile(s->pair->side[j], s->hist, key);
+		runs[j] = collect_quantile(
+		    s->pair->side[j], quantiles[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
 		struct verdict_facts f = infer_samples(runs, true);
 
@@ -71,7 +101,8 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2])
 }
 
 static int
-add_shift(struct shifts *all, const struct pairing *p, const char *name)
+add_shift(struct shifts *all, const struct pairing *p, const char *name,
+    struct json *const *const quantiles[2])
 {
 	struct shift s = {.pair = p, .hist = name};
 	struct hist *h[2];
@@ -81,7 +112,7 @@ add_shift(struct shifts *all, const struct pairing *p, const char *name)
 		h[j] = merge_histograms(p->side[j], name, &rc);
 	if (h[0] && h[1] && hist_count(h[0]) && hist_count(h[1])) {
 		for (const double *q = histdiff_quantiles; *q > 0; q++)
-			add_shift_line(&s, *q, h);
+			add_shift_line(&s, *q, h, quantiles);
 		s.diff = histdiff_ks(h[0], h[1]);
 	}
 	if (s.n) {
@@ -93,36 +124,46 @@ add_shift(struct shifts *all, const struct pairing *p, const char *name)
 	return rc;
 }
 
-/* The first part represents all: they come from one tool. */
-int
-shifts_new(struct shifts *all, const struct comparison *c)
+/* Adds the shifts of a case. The first part represents all: they come from one
+ * tool. */
+static int
+add_shifts(struct shifts *all, const struct pairing *p)
 {
+	struct json **quantiles[2];
 	int rc = 0;
 
-	*all = (struct shifts){0};
-	for (size_t i = 0; i < c->npairs; i++) {
-		const struct pairing *p = &c->pairs[i];
-		const struct part *part;
+	for (size_t j = 0; j < 2; j++) {
+		const struct kase *k = p->side[j];
 
-		if (!p->side[0] || !p->side[1] || !p->rows)
-			continue;
-		part = &p->side[0]->parts[0];
-		for (size_t j = 0; j < part->nquantiles; j++) {
-			const char *name = part->quantiles[j].hist;
-
-			if (!j ||
-			    strcmp(name, part->quantiles[j - 1].hist) != 0)
-				rc |= add_shift(all, p, name);
-		}
+		quantiles[j] = mem_array(k->nparts, sizeof(struct json *));
+		for (size_t i = 0; i < k->nparts; i++)
+			if (k->parts[i].quantiles)
+				quantiles[j][i] = json_parse(
+				    k->parts[i].quantiles,
+				    strlen(k->parts[i].quantiles), NULL, NULL);
+	}
+	for (const struct json *h =
+		 json_first(json_get(p->side[0]->parts->rest, "hist"));
+	     h; h = json_next(h))
+		rc |= add_shift(all, p, json_key(h),
+		    (struct json *const *const[2]){quantiles[0], quantiles[1]});
+	for (size_t j = 0; j < 2; j++) {
+		for (size_t i = 0; i < p->side[j]->nparts; i++)
+			json_free(quantiles[j][i]);
+		free(quantiles[j]);
 	}
 	return rc;
 }
 
-void
-shifts_free(struct shifts *all)
+int
+shifts_new(struct comparison *c)
 {
-	free(all->v);
-	*all = (struct shifts){0};
+	int rc = 0;
+
+	for (size_t i = 0; i < c->npairs; i++)
+		if (c->pairs[i].rows)
+			rc |= add_shifts(&c->shifts, &c->pairs[i]);
+	return rc;
 }
 
 const char *

@@ -29,18 +29,12 @@ struct shift {
 	struct histdiff diff;
 };
 
-struct shifts {
-	struct shift *v;
-	size_t n, cap;
-};
-
 /*
  * Makes the shifts of all cases with histograms and quantiles on both sides.
  * Returns -1, after reporting it, if a histogram cannot be read; the others are
  * there.
  */
-int shifts_new(struct shifts *, const struct comparison *);
-void shifts_free(struct shifts *);
+int shifts_new(struct comparison *);
 
 /* Returns the unit for people, "ms" for latency_ns, and sets *by to the divisor
  * of its values. */

@@ -208,7 +208,7 @@ static void
 write_text_comparison(struct str *s, const struct report *r, size_t which)
 {
 	const struct comparison *c = &r->c[which];
-	const struct warnings *w = &r->warnings[which];
+	const struct warnings *w = &c->warnings;
 	struct str method = {0};
 
 	write_text_head(s, c, r->colour);
@@ -431,7 +431,7 @@ static void
 write_brief(struct str *s, const struct report *r, size_t which)
 {
 	const struct comparison *c = &r->c[which];
-	const struct warnings *w = &r->warnings[which];
+	const struct warnings *w = &c->warnings;
 	size_t width = r->width ? r->width : COLUMNS, shown;
 	struct brief b = brief_collect(c);
 	struct str t = {0};
@@ -476,8 +476,8 @@ write_either(struct str *s, const struct report *r, size_t which)
 {
 	(r->verbose || r->spread ? write_text_comparison : write_brief)(
 	    s, r, which);
-	for (size_t i = 0; r->shift && i < r->shifts[which].n; i++)
-		write_text_shift(s, &r->shifts[which].v[i]);
+	for (size_t i = 0; r->shift && i < r->c[which].shifts.n; i++)
+		write_text_shift(s, &r->c[which].shifts.v[i]);
 }
 
 /* Writes a line for each of several contenders. */

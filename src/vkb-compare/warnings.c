@@ -258,8 +258,10 @@ warn_unreached(struct warnings *w, const struct comparison *c)
 			       "was answered by the baseline and %.3g%% by the "
 			       "contender, so latencies are not judged",
 			p->name[0],
-			sample_median(p->side[0], "achieved_percent"),
-			sample_median(p->side[1], "achieved_percent")));
+			sample_median(
+			    cases_runs(p->side[0], "achieved_percent")),
+			sample_median(
+			    cases_runs(p->side[1], "achieved_percent"))));
 	}
 }
 
@@ -323,9 +325,10 @@ copy_recorded(struct warnings *w, const struct json *record)
 }
 
 void
-warnings_new(struct warnings *w, const struct comparison *c)
+warnings_new(struct comparison *c)
 {
-	*w = (struct warnings){0};
+	struct warnings *w = &c->warnings;
+
 	if (c->record) {
 		copy_recorded(w, c->record);
 		return;

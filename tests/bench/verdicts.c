@@ -524,7 +524,6 @@ judge_drawn(const struct cell *c, const struct drawn *all, struct judged *j)
 		read_side(&j->side[k], write_side(c, all, k));
 	judge_compare(&j->report, &j->side[0], 0, &j->side[1], 0, &rules);
 	decide_all(&j->report, 1, &rules);
-	decide_overall(&j->report, 1);
 }
 
 static void

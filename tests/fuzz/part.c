@@ -25,22 +25,40 @@ same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-static bool
-is_object(const struct json *j)
+static const struct json *
+at(const struct json *array, size_t i)
 {
-	return j && json_type(j) == JSON_OBJECT;
+	return array && json_type(array) == JSON_ARRAY ? json_at(array, i)
+						       : NULL;
 }
 
+/* The runs of a metric: its values that are numbers, with their rounds. */
 static void
-list(const struct part_list *l, const struct json *j)
+runs(
+    const struct sample *s, const struct json *metric, const struct json *names)
 {
-	size_t n = 0;
+	const struct json *values = json_get(metric, "values"), *j, *to;
+	const struct json *sessions = json_get(metric, "sessions");
+	size_t n = 0, i = 0;
 
-	if (!j || json_type(j) != JSON_ARRAY)
-		j = NULL;
-	for (j = json_first(j); j; j = json_next(j), n++)
-		check(n < l->n && same(l->v[n], json_num(j, NAN)));
-	check(n == l->n);
+	if (!values || json_type(values) != JSON_ARRAY)
+		values = NULL;
+	for (j = json_first(values); j; j = json_next(j), i++) {
+		double which = at(sessions, i) ? json_num(at(sessions, i), NAN)
+		    : json_len(names) == 1     ? 0
+					       : NAN;
+
+		if (isnan(json_num(j, NAN)))
+			continue;
+		check(n < s->n && s->v[n] == json_num(j, NAN));
+		check(same(s->rounds[n].block,
+		    json_num(at(json_get(metric, "blocks"), i), NAN)));
+		to = which >= 0 && which < (double)json_len(names)
+		    ? json_at(names, (size_t)which)
+		    : NULL;
+		check(s->rounds[n++].session == json_str(to));
+	}
+	check(n == s->n);
 }
 
 static void
@@ -52,29 +70,22 @@ metrics(const struct part *p, const struct json *tree)
 		const struct part_metric *m = part_metric(p, json_key(j));
 
 		check(m != NULL);
-		list(&m->values, json_get(j, "values"));
-		list(&m->blocks, json_get(j, "blocks"));
-		list(&m->sessions, json_get(j, "sessions"));
-		check(same(m->mean, json_get_num(j, "mean", NAN)));
+		runs(&m->runs, j, json_get(p->rest, "sessions"));
 		n++;
 	}
 	check(n == p->nmetrics);
 }
 
 static void
-quantiles(const struct part *p, const struct json *tree)
+quantiles(const struct part *p, const struct json *tree, bool hists)
 {
-	size_t n = 0;
+	struct json *j = NULL;
 
-	for (const struct json *j = json_first(tree); j; j = json_next(j))
-		n += is_object(j) ? json_len(j) : 0;
-	check(n == p->nquantiles);
-	for (size_t i = 0; i < n; i++) {
-		const struct part_quantile *q = &p->quantiles[i];
-
-		list(&q->values,
-		    json_get(json_get(tree, q->hist), q->percentile));
-	}
+	check(!p->quantiles == !(tree && hists));
+	if (p->quantiles)
+		j = json_parse(p->quantiles, strlen(p->quantiles), NULL, NULL);
+	check(!p->quantiles || json_equal(j, tree));
+	json_free(j);
 }
 
 static bool
@@ -133,7 +144,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		}
 		metrics(&p, json_get(tree, "metrics"));
-		quantiles(&p, json_get(tree, "quantiles"));
+		quantiles(&p, json_get(tree, "quantiles"), hists);
 		rest(&p, tree, hists);
 		read_again(r, &p, text, size);
 		part_free(&p);

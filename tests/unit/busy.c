@@ -31,7 +31,7 @@ begin(struct world *w, double base, double contender)
 		w->v[j][2] = 0;
 		w->metrics[j] = (struct part_metric){
 		    .name = (char *)(size_t) "foreign_cpu_percent",
-		    .values = {w->v[j], RUNS}};
+		    .runs = {.v = w->v[j], .n = RUNS}};
 		w->parts[j] = (struct part){.rest = json_object(),
 		    .metrics = &w->metrics[j],
 		    .nmetrics = !isnan(percent[j])};

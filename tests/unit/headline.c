@@ -169,8 +169,7 @@ advice(void)
 	    "one unclear result of two");
 	rows[0].needed = rows[1].needed = 0;
 	rows[0].facts.paired = false;
-	c.metrics = &metric;
-	c.nmetrics = 1;
+	rows[0].of = &metric;
 	metric.model.rho = .4;
 	say(&c,
 	    "No slowdown found. Undecided: all 2 cases (runs vary). "

@@ -2,7 +2,11 @@
 #include "tap.h"
 
 #include "json.h"
+#include "mem.h"
+#include "vkb-compare/cases.h"
 #include "vkb-compare/part.h"
+
+#include <stdlib.h>
 
 #define REST "\"v\":1,\"subject\":{},\"config\":{},\"n\":2,\"failed\":0"
 
@@ -33,31 +37,28 @@ lists(void)
 	if (!tap_ok(reads(&p, good, false), "a summary is read"))
 		return;
 	m = part_metric(&p, "rps");
-	tap_ok(m && m->mean == 1.5 && m->values.n == 2 && m->blocks.n == 2 &&
-		m->values.v[1] == 2 && m->blocks.v[0] == 3 && !m->sessions.n,
-	    "a metric has its values and blocks");
+	tap_ok(m && m->runs.n == 2 && m->runs.v[1] == 2 &&
+		m->runs.rounds[0].block == 3 &&
+		strcmp(m->runs.rounds[1].session, "s") == 0,
+	    "a metric has its values, blocks and the only session");
 	m = part_metric(&p, "a\"b");
-	tap_ok(m && isnan(m->mean) && m->values.n == 5 && m->values.v[0] == 1 &&
-		isnan(m->values.v[1]) && isnan(m->values.v[2]) &&
-		isnan(m->values.v[3]) && m->values.v[4] == -5,
-	    "a value that is not a number is NAN; names may have escapes");
+	tap_ok(m && m->runs.n == 2 && m->runs.v[0] == 1 && m->runs.v[1] == -5 &&
+		isnan(m->runs.rounds[1].block),
+	    "a value that is not a number is left out; names may have "
+	    "escapes");
 	m = part_metric(&p, "seven");
-	tap_ok(
-	    m && !m->values.n, "a metric that is not an object has no values");
+	tap_ok(m && !m->runs.n, "a metric that is not an object has no values");
 	tap_ok(!part_metric(&p, "p50"),
 	    "a metric that the summary does not have is not found");
-	tap_ok(p.nquantiles == 2 &&
-		strcmp(p.quantiles[0].percentile, "50") == 0 &&
-		p.quantiles[0].values.v[1] == 2 && p.quantiles[1].values.n == 2,
-	    "quantiles are found by name");
 	tap_ok(!json_get(p.rest, "metrics") && !json_get(p.rest, "quantiles") &&
-		!json_get(p.rest, "hist") && json_get(p.rest, "sessions"),
+		!json_get(p.rest, "hist") && json_get(p.rest, "sessions") &&
+		!p.quantiles,
 	    "other members are in a tree");
-	tap_near(part_seconds(&p), 7, 0,
-	    "without a measured time the requested seconds are returned");
 	part_free(&p);
 	tap_ok(reads(&p, good, true) && json_get(p.rest, "hist"),
 	    "histograms are in that tree if they are requested");
+	tap_str(p.quantiles, "{\"h\":{\"99\":[3,4],\"50\":[1,2]},\"odd\":[1]}",
+	    "and quantiles are kept as they are");
 	part_free(&p);
 }
 
@@ -126,10 +127,21 @@ different(void)
 		SUMMARY("\"b\":{}", ""), true},
 	    {"one more value", SUMMARY("\"a\":{\"values\":[2]}", ""),
 		SUMMARY("\"a\":{\"values\":[2,2]}", ""), true},
-	    {"a block", SUMMARY("\"a\":{\"blocks\":[1,2]}", ""),
-		SUMMARY("\"a\":{\"blocks\":[1,3]}", ""), true},
-	    {"a session", SUMMARY("\"a\":{\"sessions\":[1,2]}", ""),
-		SUMMARY("\"a\":{\"sessions\":[1,1]}", ""), true},
+	    {"a value", SUMMARY("\"a\":{\"values\":[2]}", ""),
+		SUMMARY("\"a\":{\"values\":[3]}", ""), true},
+	    {"a block",
+		SUMMARY("\"a\":{\"values\":[2,2],\"blocks\":[1,2]}", ""),
+		SUMMARY("\"a\":{\"values\":[2,2],\"blocks\":[1,3]}", ""),
+		false},
+	    {"a lost block",
+		SUMMARY("\"a\":{\"values\":[2,2],\"blocks\":[1,2]}", ""),
+		SUMMARY("\"a\":{\"values\":[2,2],\"blocks\":[1]}", ""), false},
+	    {"a session",
+		SUMMARY("\"a\":{\"values\":[2,2],\"sessions\":[0,1]}",
+		    ",\"sessions\":[\"s\",\"t\"]"),
+		SUMMARY("\"a\":{\"values\":[2,2],\"sessions\":[0,0]}",
+		    ",\"sessions\":[\"s\",\"t\"]"),
+		false},
 	    {"another member", SUMMARY("\"a\":{}", ",\"x\":1"),
 		SUMMARY("\"a\":{}", ",\"x\":2"), false},
 	    {"one more percentile",
@@ -149,8 +161,8 @@ different(void)
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		struct part p, q;
 
-		if (!tap_ok(reads(&p, pairs[i].a, false) &&
-			    reads(&q, pairs[i].b, false),
+		if (!tap_ok(reads(&p, pairs[i].a, true) &&
+			    reads(&q, pairs[i].b, true),
 			"two summaries are read: %s", pairs[i].what))
 			continue;
 		tap_ok(part_compare(&p, &q) * part_compare(&q, &p) < 0,
@@ -168,26 +180,67 @@ static void
 seconds(void)
 {
 	static const struct {
-		const char *text;
+		const char *metrics;
 		double want;
-	} cases[] = {{"{\"mean\":3}", 3}, {"{\"mean\":\"x\"}", 7}, {"{}", 7}};
+	} of[] = {{"\"elapsed_s\":{\"values\":[2,4]}", 3},
+	    {"\"elapsed_s\":{}", 7}, {"", 7}};
 
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char text[200];
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		char *text = mem_printf("{\"type\":\"summary\"," REST
+					",\"metrics\":{%s}}",
+		    of[i].metrics);
+		struct json *config = json_object();
 		struct part p;
 
-		snprintf(text, sizeof text,
-		    "{\"type\":\"summary\",\"v\":1,\"subject\":{},\"config\":{"
-		    "\"duration_s\":7},\"n\":2,\"failed\":0,\"metrics\":{"
-		    "\"elapsed_s\":%s}}",
-		    cases[i].text);
-		if (!tap_ok(reads(&p, text, false), "elapsed_s is %s",
-			cases[i].text))
-			continue;
-		tap_near(part_seconds(&p), cases[i].want, 0,
-		    "the measured seconds are returned, or else the requested "
-		    "ones");
+		json_set_num(config, "duration_s", 7);
+		if (tap_ok(reads(&p, text, false), "read: %s", of[i].metrics))
+			tap_near(cases_seconds(&(struct kase){
+				     .config = config, .parts = &p}),
+			    of[i].want, 0,
+			    "the measured seconds, or else the requested ones");
 		part_free(&p);
+		json_free(config);
+		free(text);
+	}
+}
+
+/* The metrics of several parts of a case. */
+static void
+joined(void)
+{
+	static const char *const of[] = {
+	    "\"a\":{\"values\":[1]},\"bytes_per_key\":{\"values\":[9]}",
+	    "\"a\":{\"values\":[2]},\"b\":{\"values\":[3]},"
+	    "\"bytes_per_key\":{\"values\":[5]},"
+	    "\"instructions_per_req\":{\"values\":[8]}"};
+	const struct sample *s;
+
+	for (size_t first = 0; first < 2; first++) {
+		struct part p[2];
+		bool read = true;
+
+		for (size_t i = 0; i < 2; i++) {
+			char *text = mem_printf("{\"type\":\"summary\"," REST
+						",\"metrics\":{%s}}",
+			    of[i == first]);
+
+			read = reads(&p[i], text, false) && read;
+			free(text);
+		}
+		if (!tap_ok(read, "two parts"))
+			continue;
+		part_take_metrics(&p[0], &p[1]);
+		s = &part_metric(&p[0], "a")->runs;
+		tap_ok(s->n == 2 && s->v[!first] == 1 && s->v[first] == 2,
+		    "a metric has the runs of both, in their order");
+		tap_ok(!part_metric(&p[0], "a")->counted &&
+			part_metric(&p[0], "b")->counted,
+		    "it was counted if all of its runs were");
+		s = &part_metric(&p[0], "bytes_per_key")->runs;
+		tap_ok(s->n == 1 && s->v[0] == 5,
+		    "runs that were counted replace those that were not");
+		part_free(&p[0]);
+		part_free(&p[1]);
 	}
 }
 
@@ -196,6 +249,7 @@ main(void)
 {
 	different();
 	seconds();
+	joined();
 	lists();
 	refused();
 	alike();

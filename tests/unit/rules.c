@@ -263,8 +263,8 @@ classes(void)
 			rules.policy = policy_new(parse(text), "f");
 		begin(&w, cases[i].config, cases[i].rest[0], cases[i].rest[1]);
 		for (size_t j = 0; j < 2; j++) {
-			w.metrics[j] = (struct part_metric){
-			    .name = r.name, .values = {v, cases[i].runs[j]}};
+			w.metrics[j] = (struct part_metric){.name = r.name,
+			    .runs = {.v = v, .n = cases[i].runs[j]}};
 			w.parts[j].metrics = &w.metrics[j];
 			w.parts[j].nmetrics = cases[i].runs[j] > 0;
 		}
@@ -321,10 +321,11 @@ exactness(void)
 			size_t n = cases[i].n[j];
 			size_t counted = n ? n - cases[i].measured : 0;
 
-			both[j][0] = (struct part_metric){
-			    .name = r.name, .values = {cases[i].v[j], n}};
-			both[j][1] = (struct part_metric){
-			    .name = count, .values = {cases[i].v[j], counted}};
+			both[j][0] = (struct part_metric){.name = r.name,
+			    .runs = {.v = cases[i].v[j], .n = n},
+			    .counted = counted && counted == n};
+			both[j][1] = (struct part_metric){.name = count,
+			    .runs = {.v = cases[i].v[j], .n = counted}};
 			w.parts[j].metrics = both[j];
 			w.parts[j].nmetrics = !n ? 0 : counted ? 2 : 1;
 		}
@@ -355,11 +356,12 @@ counted_sides(void)
 
 		begin(&w, "{\"requests\":5}", "{}", "{}");
 		for (size_t j = 0; j < 2; j++) {
-			metrics[j][0] = (struct part_metric){
-			    .name = r.name, .values = {v, 2}};
+			metrics[j][0] = (struct part_metric){.name = r.name,
+			    .runs = {.v = v, .n = 2},
+			    .counted = i >> j & 1};
 			metrics[j][1] = (struct part_metric){
 			    .name = (char *)(size_t) "instructions_per_req",
-			    .values = {v, 2}};
+			    .runs = {.v = v, .n = 2}};
 			w.parts[j].metrics = metrics[j];
 			w.parts[j].nmetrics = 1 + (i >> j & 1);
 		}

@@ -17,20 +17,20 @@ parse(const char *s)
 
 /* Compares the warnings, each as "kind: text" and a newline. */
 static void
-check_warnings(const struct comparison *c, const char *want, const char *what)
+check_warnings(struct comparison *c, const char *want, const char *what)
 {
-	struct warnings w;
 	struct json *all;
 	struct str s = {0};
 
-	warnings_new(&w, c);
-	all = warnings_describe(&w);
+	warnings_new(c);
+	all = warnings_describe(&c->warnings);
 	for (const struct json *j = json_first(all); j; j = json_next(j))
 		str_printf(&s, "%s: %s\n", json_get_str(j, "kind"),
 		    json_get_str(j, "text"));
 	check(&s, want, what);
 	json_free(all);
-	warnings_free(&w);
+	warnings_free(&c->warnings);
+	c->warnings = (struct warnings){0};
 	str_free(&s);
 }
 
@@ -216,7 +216,7 @@ recorded(void)
 		  "{\"kind\":\"note\",\"text\":\"d\"},"
 		  "{\"kind\":\"else\",\"text\":\"e\"},{\"text\":\"f\"},"
 		  "{\"kind\":\"failed\"}]}");
-	const struct comparison c = {.record = record, .short_history = 1};
+	struct comparison c = {.record = record, .short_history = 1};
 
 	check_warnings(&c,
 	    "failed: a\nunmatched: b\nenvironment: c\nnote: d\nnote: e\n"
