@@ -92,6 +92,11 @@ test_same rps "$(calibrated)" 'ratios to several references are not'
 test_match '^vkb-compare: the runs were measured beside several reference servers: ratios to them are not calibrated$' \
   .err 'a message says so'
 
+# Memory is exact in runs that were counted; those to calibrate with were measured.
+jq -c '.metrics.bytes_per_key = 50 + .metrics.rps / 1000' runs.jsonl >memory.jsonl
+test_that 'runs that measured memory' sh -c 'vkb-compare --calibrate 10 memory.jsonl >text'
+test_same 'bytes_per_key rps' "$(calibrated)" 'memory is calibrated, too'
+
 # With the margins of the calibration there are few alarms.
 test_that 'a calibration with its own policy' \
   vkb-compare --calibrate 10 --policy policy.json -f text:text runs.jsonl

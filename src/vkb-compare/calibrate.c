@@ -1,14 +1,19 @@
 #include "calibrate.h"
 #include "between.h"
+#include "bimodal.h"
 #include "casename.h"
+#include "caseset.h"
 #include "err.h"
+#include "hashset.h"
 #include "infer.h"
+#include "intern.h"
 #include "json.h"
+#include "jsonl.h"
 #include "judge.h"
 #include "judge/claim.h"
 #include "mem.h"
-#include "series.h"
-#include "bimodal.h"
+#include "part.h"
+#include "record.h"
 #include "stats.h"
 #include "str.h"
 #include "table.h"
@@ -34,6 +39,7 @@ struct entry {
 	struct row row;
 	struct pairing pair;
 	struct kase kase;
+	struct part part; /* it has nothing */
 	size_t n;
 	double cv, robust_cv, lag1;
 	bool bimodal, interleaved;
@@ -46,14 +52,126 @@ struct session_spread {
 	struct between of;
 };
 
+struct run {
+	struct json *record;
+	size_t kase, session, at; /* at: index in the input */
+	double order, block;
+};
+
 struct calibration {
-	struct series *series;
+	struct run *v; /* in the order of the cases, then of time */
+	size_t n, cap;
+	struct caseset *configs;
+	struct intern *sessions;
+	/* When the first run of each session began; NULL: one does not say
+	 * it. Then sessions are in the order of the input. */
+	const char **starts;
+	size_t nstarts, startcap;
+	bool timed;
+	const struct json *reference; /* hash of that of a run, or NULL */
+	bool mixed;                   /* not all have the same */
 	struct session_spread *spreads;
 	size_t nspreads;
-	struct entry **v;
-	size_t n, cap;
+	struct entry **entries;
+	size_t nentries, entrycap;
 	size_t runs;
 };
+
+/* Takes a run record that succeeded. */
+static void
+add_run(struct calibration *c, struct json *rec)
+{
+	const struct json *reference = json_path(rec, "env.reference_sha256");
+	const struct json *run = json_get(rec, "run");
+	const char *name = json_get_str(run, "session");
+	const char *started = json_get_str(run, "started"), **at;
+	size_t session = intern_id(c->sessions, name ? name : "");
+
+	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n] = (struct run){.record = rec,
+	    .kase = caseset_add_value(c->configs, json_get(rec, "config")),
+	    .session = session,
+	    .at = c->n,
+	    .order = json_get_num(run, "order", -1),
+	    .block = json_get_num(run, "block", -1)};
+	c->n++;
+	json_del(rec, "hist");
+	json_del(rec, "series");
+	c->starts =
+	    mem_grow(c->starts, c->nstarts, &c->startcap, sizeof *c->starts);
+	at = &c->starts[session];
+	if (session == c->nstarts)
+		c->starts[c->nstarts++] = started;
+	else if (*at && (!started || strcmp(started, *at) < 0))
+		*at = started;
+	c->reference = c->reference ? c->reference : reference;
+	c->mixed |= reference && !json_equal(reference, c->reference);
+}
+
+static int
+compare_by_time(const void *a, const void *b, void *arg)
+{
+	const struct run *x = a, *y = b;
+	const struct calibration *of = arg;
+	int c = (x->kase > y->kase) - (x->kase < y->kase);
+
+	if (!c && of->timed)
+		c = strcmp(of->starts[x->session], of->starts[y->session]);
+	c = c ? c : (x->session > y->session) - (x->session < y->session);
+	c = c ? c : (x->order > y->order) - (x->order < y->order);
+	c = c ? c : (x->block > y->block) - (x->block < y->block);
+	return c ? c : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Reads the runs; failed ones are left out. Returns -1 on error, after
+ * reporting it. */
+static int
+read_runs(struct calibration *c, const char *const *files, size_t n)
+{
+	struct jsonl *in = jsonl_open(files, n);
+	struct hashset *seen = hashset_new();
+	struct json *rec;
+	int got, rc = 0;
+
+	while ((got = record_next(in, &rec)) != 0) {
+		if (got < 0) {
+			rc = -1;
+			continue;
+		}
+		if (record_is(rec, "summary"))
+			rc = err_fail("%s: a summary does not have the order "
+				      "of its runs: give run records",
+			    jsonl_where(in));
+		if (record_is(rec, "run") && json_get(rec, "metrics") &&
+		    strcmp(json_get_str(rec, "status"), "ok") == 0 &&
+		    !(json_path(rec, "run.session") &&
+			hashset_add(seen, json_hash(rec))))
+			add_run(c, rec);
+		else
+			json_free(rec);
+	}
+	hashset_free(seen);
+	jsonl_close(in);
+	c->timed = true;
+	for (size_t i = 0; i < c->nstarts; i++)
+		c->timed = c->timed && c->starts[i];
+	if (c->n)
+		qsort_r(c->v, c->n, sizeof *c->v, compare_by_time, c);
+	if (rc == 0 && !c->n)
+		rc = err_fail("the input has no run records");
+	return rc;
+}
+
+/* Do some of these runs of a case share a round? */
+static bool
+are_interleaved(const struct run *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (v[i].session == v[i - 1].session && v[i].block >= 0 &&
+		    v[i].block == v[i - 1].block)
+			return true;
+	return false;
+}
 
 /* Judges as a report of this row alone would. */
 static void
@@ -168,69 +286,108 @@ add_spread(
 	between_add(&c->spreads[i].of, runs, e->pair.name[0]);
 }
 
+/* Adds a metric of n runs of a case. */
 static void
-add_entry(struct calibration *c, const struct series_case *k, const char *name,
-    const char *metric, const struct rules *r)
+add_entry(struct calibration *c, const struct run *v, size_t n,
+    const char *name, const char *metric, const struct rules *r)
 {
 	struct entry *e = mem_new(sizeof *e);
-	struct sample runs;
+	struct sample runs = {0};
 
-	e->kase.config = k->config;
+	e->kase = (struct kase){
+	    .config = json_get(v->record, "config"), .parts = &e->part};
 	e->pair = (struct pairing){.side = {&e->kase},
 	    .name = {mem_str(name)},
 	    .reference = REFERENCE_ANY};
 	e->row = (struct row){.pair = &e->pair, .name = mem_str(metric)};
 	if (!rules_apply(r, &e->row) ||
-	    (e->row.metric.instead_of && c->series->mixed)) {
+	    (e->row.metric.instead_of && c->mixed)) {
 		free_entry(e);
 		return;
 	}
-	e->interleaved = k->interleaved;
-	runs = series_sample(c->series, k, metric);
+	for (size_t i = 0; i < n; i++) {
+		const char *session = intern_text(c->sessions, v[i].session);
+		double x =
+		    json_get_num(json_get(v[i].record, "metrics"), metric, NAN);
+
+		sample_add(&runs, &x,
+		    &(struct round){*session ? session : NULL, v[i].block}, 1);
+	}
+	e->interleaved = are_interleaved(v, n);
 	e->n = runs.n;
 	add_spread(c, e, &runs);
 	judge_windows(e, runs.v, runs.n, c->runs);
 	measure_noise(e, runs.v);
 	sample_free(&runs);
-	c->v = mem_grow(c->v, c->n, &c->cap, sizeof(struct entry *));
-	c->v[c->n++] = e;
+	c->entries = mem_grow(
+	    c->entries, c->nentries, &c->entrycap, sizeof(struct entry *));
+	c->entries[c->nentries++] = e;
+}
+
+/* Adds the metrics of n runs of a case, by name. */
+static void
+add_case(struct calibration *c, const struct run *v, size_t n, const char *name,
+    const struct rules *r)
+{
+	struct intern *metrics = intern_new();
+	const char **sorted;
+	uint32_t *rank;
+	size_t m;
+
+	for (size_t i = 0; i < n; i++)
+		for (const struct json *j =
+			 json_first(json_get(v[i].record, "metrics"));
+		     j; j = json_next(j))
+			intern_id(metrics, json_key(j));
+	m = intern_count(metrics);
+	rank = intern_rank(metrics);
+	sorted = mem_array(m + 1, sizeof *sorted);
+	for (size_t i = 0; i < m; i++)
+		sorted[rank[i]] = intern_text(metrics, i);
+	for (size_t i = 0; i < m; i++)
+		add_entry(c, v, n, name, sorted[i], r);
+	free(sorted);
+	free(rank);
+	intern_free(metrics);
 }
 
 struct calibration *
 calibrate(
     const char *const *files, size_t n, size_t runs, const struct rules *r)
 {
-	struct series *s = series_read(files, n);
+	struct calibration *c = mem_new(sizeof *c);
 	const struct json **configs;
-	struct calibration *c;
 	struct casename *names;
+	size_t ncases, end;
 
-	if (!s)
-		return NULL;
-	c = mem_new(sizeof *c);
-	c->series = s;
 	c->runs = runs;
-	configs = mem_array(s->n + 1, sizeof *configs);
-	if (s->mixed)
+	c->configs = caseset_new();
+	c->sessions = intern_new();
+	if (read_runs(c, files, n) < 0) {
+		calibrate_free(c);
+		return NULL;
+	}
+	if (c->mixed)
 		err_say("the runs were measured beside several reference "
 			"servers: ratios to them are not calibrated");
-	for (size_t i = 0; i < s->n; i++)
-		configs[i] = s->cases[i].config;
-	names = casename_new(configs, s->n);
+	ncases = caseset_count(c->configs);
+	configs = mem_array(ncases + 1, sizeof *configs);
+	for (size_t i = 0; i < c->n; i++)
+		configs[c->v[i].kase] = json_get(c->v[i].record, "config");
+	names = casename_new(configs, ncases);
 	free(configs);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct series_case *k = &s->cases[i];
-		char *name = casename_of(names, k->config);
-		size_t m;
-		const char **metrics = series_metrics(k, &m);
+	for (size_t i = 0; i < c->n; i = end) {
+		char *name =
+		    casename_of(names, json_get(c->v[i].record, "config"));
 
-		for (size_t j = 0; j < m; j++)
-			add_entry(c, k, name, metrics[j], r);
-		free(metrics);
+		end = i;
+		while (end < c->n && c->v[end].kase == c->v[i].kase)
+			end++;
+		add_case(c, &c->v[i], end - i, name, r);
 		free(name);
 	}
 	casename_free(names);
-	if (c->n)
+	if (c->nentries)
 		return c;
 	err_say("nothing to calibrate: no run has a metric that is judged");
 	calibrate_free(c);
@@ -242,13 +399,18 @@ calibrate_free(struct calibration *c)
 {
 	if (!c)
 		return;
+	for (size_t i = 0; i < c->nentries; i++)
+		free_entry(c->entries[i]);
 	for (size_t i = 0; i < c->n; i++)
-		free_entry(c->v[i]);
+		json_free(c->v[i].record);
+	free(c->entries);
 	free(c->v);
+	free(c->starts);
 	for (size_t i = 0; i < c->nspreads; i++)
 		free(c->spreads[i].metric);
 	free(c->spreads);
-	series_free(c->series);
+	caseset_free(c->configs);
+	intern_free(c->sessions);
 	free(c);
 }
 
@@ -291,9 +453,9 @@ write_total(struct str *s, const struct calibration *c, enum arrangement w)
 {
 	size_t windows = 0, n = 0;
 
-	for (size_t i = 0; i < c->n; i++) {
-		windows += c->v[i]->of[w].windows;
-		n += c->v[i]->of[w].alarms;
+	for (size_t i = 0; i < c->nentries; i++) {
+		windows += c->entries[i]->of[w].windows;
+		n += c->entries[i]->of[w].alarms;
 	}
 	str_printf(s, "%s: %zu of %zu comparisons gave an alarm", way_names[w],
 	    n, windows);
@@ -334,8 +496,8 @@ calibrate_text(struct str *s, const struct calibration *c)
 	table_titles(t,
 	    "case|metric|>runs|>cv|>robust cv|>lag-1|>margin|>interleaved|"
 	    ">needs|>apart|>needs|");
-	for (size_t i = 0; i < c->n; i++)
-		add_entry_row(t, c->v[i]);
+	for (size_t i = 0; i < c->nentries; i++)
+		add_entry_row(t, c->entries[i]);
 	table_print(t, s, false);
 	table_free(t);
 	str_printf(s,
@@ -400,8 +562,8 @@ calibrate_policy(struct str *s, const struct calibration *c)
 	str_add(s, "{\"rules\": [\n");
 	for (size_t i = 0; i < c->nspreads; i++)
 		write_session_rule(s, &c->spreads[i], &sep);
-	for (size_t i = 0; i < c->n; i++) {
-		const struct entry *e = c->v[i];
+	for (size_t i = 0; i < c->nentries; i++) {
+		const struct entry *e = c->entries[i];
 		double v = e->row.margin;
 		struct json *rule;
 		char *text;

@@ -100,7 +100,7 @@ rules_apply(const struct rules *r, struct row *row)
 	const struct pairing *p = row->pair;
 	const struct kase *k = p->side[0];
 	struct policy_answer a;
-	bool shown, replaced;
+	bool shown, replaced, unlike;
 
 	row->metric = metric_guess(row->name);
 	set_exactness(row);
@@ -119,18 +119,14 @@ rules_apply(const struct rules *r, struct row *row)
 	apply_options(r, row);
 	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
 	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
-	if (replaced || (row->keys_differ && a.gate != 1))
-		row->gate = false;
-	if (row->loads_differ && a.gate != 1)
-		row->gate = false;
 	row->unreached = metric_follows_rate(row->name, strlen(row->name)) &&
-	    p->side[0] && p->side[1] &&
+	    p->side[1] &&
 	    (is_unreached(p->side[0]) || is_unreached(p->side[1]));
-	if (row->unreached && a.gate != 1)
-		row->gate = false;
 	row->builds_differ = row->metric.exact && p->side[1] &&
 	    !builds_are_comparable(k->subject, p->side[1]->subject);
-	if (row->builds_differ && a.gate != 1)
+	unlike = row->keys_differ || row->loads_differ || row->unreached ||
+	    row->builds_differ;
+	if (replaced || (unlike && a.gate != 1))
 		row->gate = false;
 	row->primary = a.primary && row->gate;
 	return shown &&
