@@ -446,19 +446,6 @@ sed 's/,"foreign_cpu_percent":80//' runs >calm
 mv calm runs
 test_status 1 'half of the throughput without other programs' judge_all
 
-# C2 and C3 are of the sessions of C1, so the same programs ran beside them; D is not.
-{
-  busy 40
-  more=
-  five 0 100000 200000 | grep -v '"command":"C1"'
-  side new x C2 70000 rps
-  side new other C3 140000 rps
-} >runs
-test_status 1 '30 % less throughput in three cases of which one knows about other programs' judge_all
-test_match 'the interval is wider \(2 cases\)' text 'a case without it takes it from another one of the same sessions'
-test_same '["C3"]' "$(jq -sc 'map(select(.verdict == "regression").config.command)' deltas)" \
-  'a case of another session does not'
-
 # --- the records give the same report, and a page
 
 report base:a,new:b -.05 >runs

@@ -1,12 +1,9 @@
 #include "busy.h"
 #include "cases.h"
-#include "json.h"
 #include "judge.h"
-#include "part.h"
 #include "sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_DIFFERENCE .02
@@ -39,48 +36,16 @@ get_difference(const struct pairing *p)
 	return fabs(get_loss(p, 1) - get_loss(p, 0));
 }
 
-/* Are the first runs of both sides of two judged cases of the same sessions? */
-static bool
-share_sessions(const struct pairing *p, const struct pairing *q)
-{
-	bool same = p->rows && q->rows;
-
-	for (size_t j = 0; j < 2 && same; j++) {
-		const char *a = json_str(json_first(
-		    json_get(p->side[j]->parts[0].rest, "sessions")));
-		const char *b = json_str(json_first(
-		    json_get(q->side[j]->parts[0].rest, "sessions")));
-
-		same = a && b && strcmp(a, b) == 0;
-	}
-	return same;
-}
-
-void
-busy_share(struct comparison *c)
-{
-	for (size_t i = 0; i < c->npairs; i++) {
-		struct pairing *p = &c->pairs[i];
-
-		if (!isnan(get_difference(p)))
-			continue;
-		for (size_t k = 0; k < c->npairs; k++) {
-			const struct pairing *q = &c->pairs[k];
-			double more = get_difference(q);
-
-			if (!isnan(more) && !(more <= get_difference(p)) &&
-			    share_sessions(p, q))
-				memcpy(p->busy, q->busy, sizeof p->busy);
-		}
-	}
-}
-
-/* What other programs multiply it by; 0: nothing. */
+/* How much of it other programs do to the row: nothing to one without noise;
+ * the row of all cases has it from these. */
 static double
-find_weight(const struct metric *m)
+find_weight(const struct row *row)
 {
 	static const char *const times[] = {"req/s", "us", "cycles"};
+	const struct metric *m = &row->metric;
 
+	if (row->exact || row->common)
+		return 0;
 	if (strcmp(m->unit, "ms") == 0)
 		return strncmp(m->name, "p99", 3) == 0 ||
 			strncmp(m->name, "max", 3) == 0
@@ -95,11 +60,9 @@ find_weight(const struct metric *m)
 double
 busy_own_noise(const struct row *row)
 {
-	double by = find_weight(&row->metric), sum = 0;
+	double by = find_weight(row), sum = 0;
 
-	if (row->exact || row->common || by == 0)
-		return 0;
-	for (size_t j = 0; j < 2; j++)
+	for (size_t j = 0; j < 2 && by > 0; j++)
 		sum += pow(LUCK * by * pow(get_loss(row->pair, j), 2), 2);
 	return sqrt(sum) >= LEAST_DIFFERENCE ? sum : 0;
 }
@@ -107,12 +70,11 @@ busy_own_noise(const struct row *row)
 double
 busy_noise(const struct row *row)
 {
-	double by = find_weight(&row->metric), ln, luck = busy_own_noise(row);
+	double by = find_weight(row);
+	double ln = by > 0 ? get_difference(row->pair) : 0;
 
-	if (row->exact || row->common || by == 0)
-		return 0;
-	ln = get_difference(row->pair);
-	return luck + (ln >= LEAST_DIFFERENCE ? by * by * ln * ln : 0);
+	return busy_own_noise(row) +
+	    (ln >= LEAST_DIFFERENCE ? by * by * ln * ln : 0);
 }
 
 size_t

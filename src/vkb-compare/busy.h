@@ -29,13 +29,6 @@ struct row;
 void busy_measure(struct pairing *);
 
 /*
- * Gives each compared case for which that is not known the values of another
- * one of the same sessions, of that with the largest difference. It was judged
- * before.
- */
-void busy_share(struct comparison *);
-
-/*
  * Return the variance of ln(contender / baseline) that other programs cause
  * unless the sides ran interleaved, in what cases have in common and in each of
  * them beside it; 0: their shares are not known or too small (.02 as standard

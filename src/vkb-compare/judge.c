@@ -299,7 +299,6 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		p->syscalls = functions_list_syscalls(base->functions,
 		    p->side[0], contender->functions, p->side[1]);
 	}
-	busy_share(c);
 }
 
 void
