@@ -279,16 +279,13 @@ static struct comparison *
 compare_sides(const struct sides *s, const struct rules *r,
     const struct opts *o, size_t *n)
 {
-	const struct cases *other = sides_contenders(s);
-	struct comparison *c =
-	    mem_array(s->n * other->nsubjects + 1, sizeof *c);
+	struct comparison *c = mem_array(s->n * s->m + 1, sizeof *c);
 
 	*n = 0;
 	for (size_t b = 0; b < s->n; b++)
-		for (size_t i = 0; i < other->nsubjects; i++)
-			if (sides_is_contender(s, i))
-				judge_compare(&c[(*n)++], &s->base, s->who[b],
-				    other, i, r);
+		for (size_t i = 0; i < s->m; i++)
+			judge_compare(&c[(*n)++], &s->base, s->who[b],
+			    s->contenders, s->whom[i], r);
 	for (size_t i = 0; i < *n && o->ci; i++)
 		c[i].on_likely = o->on_likely ? o->on_likely : "ok";
 	decide_all(c, *n, r);
@@ -361,8 +358,6 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	    shows_shifts(out, nout, o) ? CASES_HISTS : CASES_VALUES);
 	if (trouble < 0)
 		goto out;
-	if (!sides_count(&s))
-		goto out;
 	c = compare_sides(&s, &r, o, &n);
 	trouble |= explain_check(c, n, o->explain) < 0;
 	trouble |= rules_check_names(&r, c, n) < 0;
@@ -399,7 +394,7 @@ check_sides(const struct opts *o, const struct opt_args *args)
 	if (make_rules(o, &r) == 0 &&
 	    (out = output_list(&o->formats, format_names, &n)) &&
 	    sides_read(&s, &o->baselines, args, CASES_SUBJECTS) == 0)
-		rc = sides_count(&s) ? 0 : 2;
+		rc = 0;
 	rules_free(&r);
 	free(out);
 	sides_free(&s);

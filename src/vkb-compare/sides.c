@@ -4,36 +4,59 @@
 #include "opt.h"
 #include "subject.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
+
+static bool
+is_among(size_t who, const size_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == who)
+			return true;
+	return false;
+}
+
+static int
+find_baselines(struct sides *s, const struct opt_list *baselines)
+{
+	for (size_t i = 0; i < baselines->n; i++) {
+		int who = subject_find(&s->base, baselines->v[i]);
+
+		if (who < 0)
+			return -1;
+		if (!is_among((size_t)who, s->who, s->n))
+			s->who[s->n++] = (size_t)who;
+	}
+	return 0;
+}
 
 int
 sides_read(struct sides *s, const struct opt_list *baselines,
     const struct opt_args *args, enum cases_of of)
 {
 	const char *const *files = (const char *const *)args->v;
-	int rc, who;
+	bool inside = baselines->n > 0; /* one input */
+	int rc;
 
-	*s = (struct sides){.inside = baselines->n > 0,
+	*s = (struct sides){.contenders = inside ? &s->base : &s->other,
 	    .who = mem_array(baselines->n + 1, sizeof *s->who)};
-	if (!s->inside) {
-		rc = cases_read(&s->base, files, 1, of) < 0;
+	rc = cases_read(&s->base, files, inside ? args->n : 1, of) < 0;
+	if (inside) {
+		rc = find_baselines(s, baselines) < 0 ? -1 : rc;
+	} else {
 		rc |= cases_read(&s->other, files + 1, args->n - 1, of) < 0;
-		s->n = 1; /* the first subject, which is the only one */
-		return subject_check_only(&s->base, files[0]) < 0 ? -1 : rc;
+		rc = subject_check_only(&s->base, files[0]) < 0 ? -1 : rc;
+		s->n = 1; /* the only subject */
 	}
-	rc = cases_read(&s->base, files, args->n, of) < 0;
-	for (size_t i = 0; i < baselines->n; i++) {
-		size_t k = 0;
-
-		who = subject_find(&s->base, baselines->v[i]);
-		if (who < 0)
-			return -1;
-		while (k < s->n && s->who[k] != (size_t)who)
-			k++;
-		s->who[k] = (size_t)who;
-		s->n += k == s->n;
-	}
-	return rc;
+	if (rc < 0)
+		return -1;
+	s->whom = mem_array(s->contenders->nsubjects + 1, sizeof *s->whom);
+	for (size_t i = 0; i < s->contenders->nsubjects; i++)
+		if (!inside || !is_among(i, s->who, s->n))
+			s->whom[s->m++] = i;
+	return s->m ? rc
+		    : err_fail("there is no contender: the input has no "
+			       "subject besides the baseline");
 }
 
 void
@@ -42,32 +65,5 @@ sides_free(struct sides *s)
 	cases_free(&s->base);
 	cases_free(&s->other);
 	free(s->who);
-}
-
-const struct cases *
-sides_contenders(const struct sides *s)
-{
-	return s->inside ? &s->base : &s->other;
-}
-
-bool
-sides_is_contender(const struct sides *s, size_t who)
-{
-	for (size_t i = 0; i < s->n && s->inside; i++)
-		if (s->who[i] == who)
-			return false;
-	return true;
-}
-
-size_t
-sides_count(const struct sides *s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < sides_contenders(s)->nsubjects; i++)
-		n += sides_is_contender(s, i);
-	if (!n)
-		err_say("there is no contender: the input has no subject "
-			"besides the baseline");
-	return n;
+	free(s->whom);
 }
