@@ -163,7 +163,7 @@ wrong comparison 'del(.headline)' 'of an older vkb-compare'
 wrong comparison '.unmatched = [7]' 'has no config'
 wrong comparison '.overall = {rps: {cases: -1}}' "'overall' has an invalid result"
 wrong comparison '.overall = {rps: {cases: 1, ci95: [1]}}' "'overall' has an invalid result"
-wrong comparison '.overall = {rps: {cases: 1, ci95_runs: [1, "2"]}}' "'overall' has an invalid result"
+wrong comparison '.overall = {rps: {cases: 1, ci95: [1, "2"]}}' "'overall' has an invalid result"
 wrong shift '.quantiles[0].ci95 = [1]' "'ci95' is not two numbers"
 wrong shift '.quantiles = [range(100) | {percentile: .}]' "'quantiles' has too many"
 test_status 2 'a format that needs the runs' vkb-compare --deltas -f csv deltas

@@ -250,8 +250,7 @@ static const struct record_key comparison_keys[] = {
 	"for, unless it is measured here"},
     {"session_from", S, false, "where it is from: policy, history or default"},
     {"overall", O, true,
-	"metric: cases, ratio (geometric mean), ci95 (over cases), "
-	"ci95_runs (over the runs of these cases)"},
+	"metric: cases, ratio (geometric mean), ci95 (of these cases)"},
     {"unmatched", A, true, "cases of one side: side, config, n, failed"},
     {"failed", A, true, "cases with failed runs: the same, and errors"},
     {"env", A, true, "what differs: name, baseline, contender, cases"},

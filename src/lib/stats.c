@@ -441,20 +441,11 @@ stats_welch(const double *x, size_t m, const double *y, size_t n, double conf)
 }
 
 double
-stats_geomean(const double *v, size_t n, double conf, double *lo, double *hi)
+stats_geomean(const double *v, size_t n)
 {
-	double mean = 0, var = 0, half;
+	double mean = 0;
 
 	for (size_t i = 0; i < n; i++)
 		mean += log(v[i]) / (double)n;
-	for (size_t i = 0; i < n; i++)
-		var += (log(v[i]) - mean) * (log(v[i]) - mean);
-	*lo = *hi = NAN;
-	if (n >= 2) {
-		half = tdist_quantile(.5 + conf / 2, (double)(n - 1)) *
-		    sqrt(var / (double)(n - 1) / (double)n);
-		*lo = exp(mean - half);
-		*hi = exp(mean + half);
-	}
 	return n ? exp(mean) : NAN;
 }

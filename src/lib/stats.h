@@ -77,8 +77,7 @@ struct stats_welch {
 struct stats_welch stats_welch(
     const double *x, size_t m, const double *y, size_t n, double conf);
 
-/* Geometric mean of ratios > 0, its t interval on logs (n >= 2, else NAN). */
-double stats_geomean(
-    const double *v, size_t n, double conf, double *lo, double *hi);
+/* Geometric mean of ratios > 0; NAN: there are none. */
+double stats_geomean(const double *v, size_t n);
 
 #endif

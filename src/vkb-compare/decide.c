@@ -182,10 +182,9 @@ static void
 add_overall(struct comparison *c, const char *name)
 {
 	const struct metric_facts *of = NULL;
-	double *ratios = mem_array(c->nrows + 1, sizeof *ratios);
-	struct overall o = {
-	    .name = mem_str(name), .lo_runs = NAN, .hi_runs = NAN};
-	bool several = false, moved = c->sessions[0] > 0, known = true;
+	double *ratios = mem_array(c->nrows + 1, sizeof *ratios), k, wide;
+	struct overall o = {.name = mem_str(name), .lo = NAN, .hi = NAN};
+	bool several = false, known = !c->sessions[0];
 	struct moderate sum = {0, INFINITY};
 	struct model_row mean = {0};
 
@@ -196,7 +195,7 @@ add_overall(struct comparison *c, const char *name)
 		if (row->common || strcmp(row->name, name) != 0)
 			continue;
 		of = row->of ? row->of : of;
-		moved = moved || row->busy;
+		known = known && !row->busy;
 		several = several || (row->facts.m > 1 && row->facts.n > 1);
 		if (!(row->facts.ratio > 0))
 			continue;
@@ -205,18 +204,15 @@ add_overall(struct comparison *c, const char *name)
 		mean.step += m->step;
 		sum = moderate_add(m->own, sum);
 	}
-	o.ratio = stats_geomean(ratios, o.cases, .95, &o.lo, &o.hi);
-	if (!several || moved)
-		o.lo = o.hi = NAN;
-	else if (known && of && o.cases) {
-		double k = (double)o.cases, wide;
-
+	o.ratio = stats_geomean(ratios, o.cases);
+	if (several && known && of && o.cases) {
+		k = (double)o.cases;
 		mean.step /= k;
 		sum.var /= k * k;
 		mean.error = moderate_add(sum, of->model.moved_error);
 		wide = exp(model_half_width(&mean, .95));
-		o.lo_runs = o.ratio / wide;
-		o.hi_runs = o.ratio * wide;
+		o.lo = o.ratio / wide;
+		o.hi = o.ratio * wide;
 	}
 	c->overall =
 	    mem_resize(c->overall, c->noverall + 1, sizeof *c->overall);

@@ -270,7 +270,6 @@ make_comparison(const struct comparison *c, const struct brief *b,
 		json_set_num(j, "cases", (double)o->cases);
 		json_set_num(j, "ratio", o->ratio);
 		set_interval(j, "ci95", o->lo, o->hi);
-		set_interval(j, "ci95_runs", o->lo_runs, o->hi_runs);
 		json_set(overall, o->name, j);
 	}
 	json_set(rec, "overall", overall);

@@ -69,8 +69,7 @@ struct one_sided_gate { /* a gate that one side lacks */
 struct overall { /* geometric mean over the cases, of one metric */
 	char *name;
 	size_t cases;
-	double ratio, lo, hi;
-	double lo_runs, hi_runs; /* interval of these cases; NAN */
+	double ratio, lo, hi; /* interval of these cases; NAN: it has none */
 };
 
 struct rule_issue { /* a rule or waiver of the policy without effect */

@@ -397,8 +397,7 @@ write_markdown_overall(const struct mdpage *p, const struct comparison *c)
 		size_t before = p->s->len;
 		struct str text = {0};
 
-		if (report_overall(&text, &c->overall[i], "Overall",
-			"; over their runs")) {
+		if (report_overall(&text, &c->overall[i], "Overall")) {
 			markup_markdown_whole(p->s, text.s);
 			str_add(p->s, ".\n");
 		}

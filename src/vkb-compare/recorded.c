@@ -169,8 +169,7 @@ read_overall(struct comparison *c, const struct json *rec)
 		o->name = mem_str(json_key(j));
 		o->ratio = json_get_num(j, "ratio", NAN);
 		if (read_count(json_get(j, "cases"), &o->cases) < 0 ||
-		    read_pair(j, "ci95", &o->lo, &o->hi) < 0 ||
-		    read_pair(j, "ci95_runs", &o->lo_runs, &o->hi_runs) < 0)
+		    read_pair(j, "ci95", &o->lo, &o->hi) < 0)
 			return "'overall' has an invalid result";
 	}
 	return NULL;

@@ -363,21 +363,16 @@ report_judged(struct str *s, const struct comparison *c)
 }
 
 bool
-report_overall(struct str *s, const struct overall *o, const char *first,
-    const char *second)
+report_overall(struct str *s, const struct overall *o, const char *first)
 {
 	if (o->cases < 2)
 		return false;
 	str_printf(s, "%s ", first);
 	str_visible(s, o->name);
 	str_printf(s, ": %.3fx", o->ratio);
-	/* The interval of two cases is too wide to help. */
-	if (o->cases >= 3 && !isnan(o->lo))
+	if (!isnan(o->lo))
 		str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);
 	str_printf(s, ", geometric mean of %zu cases", o->cases);
-	if (!isnan(o->lo_runs))
-		str_printf(
-		    s, "%s [%.3f, %.3f]", second, o->lo_runs, o->hi_runs);
 	return true;
 }
 

@@ -145,10 +145,9 @@ void report_counts(struct str *, const struct comparison *);
 /* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */
 void report_judged(struct str *, const struct comparison *);
 /* "Overall rps: 0.97x [0.95, 0.99], geometric mean of 3 cases", with the first
- * word and the text before the second interval as given. Returns false, and
- * writes nothing, if it would be the mean of one case. */
-bool report_overall(struct str *, const struct overall *, const char *first,
-    const char *second);
+ * word as given. Returns false, and writes nothing, if it would be the mean of
+ * one case. */
+bool report_overall(struct str *, const struct overall *, const char *first);
 /* "allowing 3% between sessions (virtual machine)": how much sessions differ
  * that are not measured here, and how that is known.
  */

@@ -215,8 +215,7 @@ write_text_comparison(struct str *s, const struct report *r, size_t which)
 	write_together(s, c);
 	write_text_rows(s, c, r);
 	for (size_t i = 0; i < c->noverall; i++)
-		if (report_overall(
-			s, &c->overall[i], "overall", "\n  over their runs:"))
+		if (report_overall(s, &c->overall[i], "overall"))
 			str_addc(s, '\n');
 	if (*c->common) {
 		str_add(s, "all cases: ");

@@ -1568,7 +1568,7 @@ write_overall(struct str *s, const struct json *rec)
 	const struct json *j = json_first(json_get(rec, "overall"));
 
 	for (; j; j = json_next(j)) {
-		struct range ci = model_range(json_get(j, "ci95_runs"));
+		struct range ci = model_range(json_get(j, "ci95"));
 		struct changetext all = {.ratio = json_get_num(j, "ratio", NAN),
 		    .lo = ci.lo,
 		    .hi = ci.hi};

@@ -471,11 +471,11 @@ count_overall(
 			truth += log1p(find_change(c, k)) / c->cases;
 		truth = exp(strcmp(o->name, "rps") == 0 ? truth : -truth);
 
-		if (isnan(o->lo_runs))
+		if (isnan(o->lo))
 			continue;
 		sum->means++;
-		sum->held += o->lo_runs <= fmin(truth, o->ratio) &&
-		    o->hi_runs >= fmax(truth, o->ratio);
+		sum->held += o->lo <= fmin(truth, o->ratio) &&
+		    o->hi >= fmax(truth, o->ratio);
 	}
 }
 

@@ -150,7 +150,7 @@ check_welch(void)
 	for (size_t n = 3; n <= MOST; n++) {
 		size_t m = 2 + n / 3;
 		struct stats_welch w;
-		double a, b, se, df, t, lo, hi, sum = 0, q, mid;
+		double a, b, se, df, t, sum = 0, mid;
 
 		fill_sample(x, s, m);
 		fill_sample(y, s, n);
@@ -169,15 +169,11 @@ check_welch(void)
 		for (size_t i = 0; i < n; i++)
 			s[i] = log(y[i]), sum += s[i];
 		mid = sum / (double)n;
-		q = tdist_quantile(.975, (double)(n - 1)) * stats_sd(s, n) /
-		    sqrt((double)n);
-		means = means &&
-		    is_near(stats_geomean(y, n, .95, &lo, &hi), exp(mid)) &&
-		    is_near(lo, exp(mid - q)) && is_near(hi, exp(mid + q));
+		means = means && is_near(stats_geomean(y, n), exp(mid));
 	}
 	tap_ok(right, "Welch: error, degrees of freedom, t and p");
 	tap_ok(widths, "Welch: both ends of the interval");
-	tap_ok(means, "geometric mean: value and both ends");
+	tap_ok(means, "geometric mean");
 }
 
 static int
