@@ -41,15 +41,16 @@ static void
 add_row(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
 {
-	struct row row = {
-	    .pair = p, .name = mem_str(name), .visible = NAN, .minutes = NAN};
+	struct row row = {.pair = p,
+	    .used = {*cases_runs(p->side[0], name),
+		*cases_runs(p->side[1], name)},
+	    .name = (char *)(size_t)name,
+	    .visible = NAN,
+	    .minutes = NAN};
 
-	if (!rules_apply(r, &row))
-		goto no;
-	for (size_t j = 0; j < 2; j++)
-		row.used[j] = *cases_runs(p->side[j], name);
-	if (!row.used[0].n || !row.used[1].n)
-		goto no;
+	if (!row.used[0].n || !row.used[1].n || !rules_apply(r, &row))
+		return;
+	row.name = mem_str(name);
 	row.facts = (row.exact ? verdict_measure_exact : verdict_start)(
 	    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
 	if (row.exact && row.metric.exact && isnan(row.facts.sd) &&
@@ -62,9 +63,6 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
 	c->rows[c->nrows++] = row;
 	p->rows++;
-	return;
-no:
-	free(row.name);
 }
 
 static void
