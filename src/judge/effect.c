@@ -29,7 +29,7 @@ static const double scale_weights[] = {.2, .5, .25, .05};
 enum { SCALES = sizeof scales / sizeof *scales };
 
 /* The variances of a row: of a run of each side, of a round, of a round by the
- * means of sessions, and of T. */
+ * means of sessions, and of T. The first SIDES are those of residuals. */
 enum { ROUND = 2, SIDES, BETWEEN = SIDES, CASE, KINDS };
 
 /* The runs of one session of a row. */
@@ -488,16 +488,16 @@ measure_sessions(struct effect *f)
 	f->metric->session_sd = sqrt(f->session.var);
 }
 
-/* Returns the variance of T of a row: as stated, or as measured without the
- * noise of the runs. */
+/* Returns the variance of T of a row: as measured without the noise of the
+ * runs; or where neither this row nor others tell it, as stated. */
 static struct moderate
 find_case_noise(const struct effect *f, size_t row)
 {
 	const struct sessions *s = &f->sessions[row];
+	struct moderate t = shrink_variance(f, row, CASE);
 	double runs = 0, sides = 0;
-	struct moderate t;
 
-	if (!f->metric->known)
+	if (!f->metric->known || !(t.df > 0))
 		return (struct moderate){
 		    f->prior->case_sd * f->prior->case_sd, INFINITY};
 	for (int j = 0; j < 2; j++)
@@ -506,8 +506,7 @@ find_case_noise(const struct effect *f, size_t row)
 			    (double)f->rows[row].n[j];
 			sides++;
 		}
-	t = shrink_variance(f, row, CASE);
-	t.var = fmax(0, t.var - runs / sides);
+	t.var = fmax(0, t.var - (sides > 0 ? runs / sides : 0));
 	return t;
 }
 

@@ -110,6 +110,10 @@ moderate_pool(struct moderate a, struct moderate b)
 {
 	double df = a.df + b.df;
 
+	if (!(a.df > 0))
+		return b;
+	if (!(b.df > 0))
+		return a;
 	return (struct moderate){(a.var * a.df + b.var * b.df) / df, df};
 }
 

@@ -30,7 +30,8 @@ struct moderate moderate_prior(const struct moderate *, size_t n);
 struct moderate moderate_shrink(
     struct moderate own, const struct moderate *prior);
 
-/* Returns the mean of two variances, by their degrees of freedom. */
+/* Returns the mean of two variances, by their degrees of freedom; one without
+ * any is not known, and the other is returned. */
 struct moderate moderate_pool(struct moderate a, struct moderate b);
 
 /* Returns the sum of two variances, after Welch (1947) and Satterthwaite

@@ -160,6 +160,7 @@ weigh_own(const struct law *l, double off, double step, double more,
 	return o;
 }
 
+/* Where nothing is added by sessions there is one scale, which is not used. */
 static double
 find_scale(int scale)
 {

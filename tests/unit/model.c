@@ -16,6 +16,7 @@ struct cell {
 	size_t changed;
 	double change;
 	size_t early; /* of the contender's runs, those in the first session */
+	size_t late;  /* sessions before the first one of the last case */
 	double step;
 };
 
@@ -72,6 +73,8 @@ draw(struct rng *r, const struct cell *c, struct drawn *d)
 				bool now = !c->sessions || last ||
 				    (!s && i < c->early);
 
+				if (k + 1 == c->cases && s < c->late)
+					continue;
 				if (!c->sessions || !last)
 					add_run(c, d, k, 0, s, (double)i,
 					    of[k] + cv * normal(r));
@@ -232,6 +235,10 @@ main(void)
 		.changed = 4,
 		.change = -.5},
 	    20, .99);
+	check("A/A in other sessions, one case has one of six",
+	    (struct cell){
+		.n = 4, .sessions = 6, .late = 5, .cv = .003, .case_sd = .03},
+	    60, 0);
 	check("A/A, half of the contender's runs share a session",
 	    (struct cell){.n = 6,
 		.sessions = 1,

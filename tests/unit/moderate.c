@@ -52,6 +52,9 @@ exact(void)
 	tap_near(p.var, 1.8, 1e-12,
 	    "the moderated variance is the mean by degrees of freedom");
 	tap_near(p.df, 10, 0, "it has the sum of the degrees of freedom");
+	p = moderate_shrink(
+	    (struct moderate){NAN, 0}, &(struct moderate){1, 6});
+	tap_ok(p.var == 1 && p.df == 6, "an unknown variance is the prior");
 	/* F of 4 and 6 degrees of freedom: 3.181 is its 90th percentile. */
 	p = moderate_shrink(
 	    (struct moderate){3.17, 4}, &(struct moderate){1, 6});
