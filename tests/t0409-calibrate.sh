@@ -50,6 +50,8 @@ test_same '2.00%' "$(jq -r '.rules[] | select(.case.command == "C").margin' poli
 cp text once
 test_that 'a second calibration' vkb-compare --calibrate 10 -f text:text runs.jsonl
 test_same "$(cat once)" "$(cat text)" 'the output is the same'
+{ echo '{'; cat runs.jsonl; } >torn.jsonl
+test_status 2 'a line that is not JSON is an error' vkb-compare --calibrate 10 torn.jsonl
 test_that 'runs on stdin in another order' sh -c \
   'sort -r runs.jsonl | vkb-compare --calibrate 10 >text'
 test_same "$(sort once)" "$(sort text)" 'the order of the runs is that of their times'

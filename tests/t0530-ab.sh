@@ -306,4 +306,18 @@ test_status 2 'a server that was built anew after a kill' vkb-ab --no-page --res
 test_match 'of another command that was not finished' .err 'is another command'
 vkb-ab --no-count --results usual "$real" ./new -- --runs 1 --requests none >.out 2>.err
 test_match "^vkb-load: option '--requests'" .err 'options of vkb-load alone keep the usual cases'
+
+# What the page proposes for a change runs, here with one of the usual cases.
+sed -n '/^changed /,/^\.Ed/p' "$top/man/vkb-ab.1" | sed '1d;$d' | cut -c 26-52 |
+  sed '/usual cases/d; /--commands/d; s/NAME, .*/get/; s/--tls //' >proposed
+test_same 8 "$(wc -l <proposed)" 'the page proposes options for eight changes'
+while read -r words; do
+  case $words in -t*) set -- ;; *) set -- --case 'SET-*-P1-*' "$top/configs/quick.json" ;; esac
+  # shellcheck disable=SC2086 # words
+  vkb-load -q --runs 1 --duration 500ms $words "$@" >.out 2>err && [ "$(jq -r .status .out)" = ok ] || {
+    echo "$words"
+    cat err
+  }
+done <proposed >refused
+test_empty "$(cat refused)" 'each of them is measured'
 test_done

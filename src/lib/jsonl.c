@@ -77,7 +77,7 @@ jsonl_check_some(const struct jsonl *r)
 		return 0;
 	return err_fail("no record in %s: what writes it failed, or measured "
 			"nothing",
-	    r->name);
+	    r->nfiles > 1 ? "any file" : r->name);
 }
 
 /* Sets 'where' to "FILE:UNIT N". Called for each record, so it is fast. */

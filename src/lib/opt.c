@@ -214,35 +214,37 @@ store_option(const struct opt *o, const char *v, void *dst)
 	err_die("option '--%s' has no kind", o->name);
 }
 
-/* Returns what to write instead of an option of another program: of that name,
- * or of the nearest one. NULL if there is none. */
-static const char *
+/* Returns the option of another program of that name, or the nearest one. NULL
+ * if there is none. */
+static const struct opt_foreign *
 find_foreign(const struct opt_foreign *f, const char *option, bool near)
 {
 	const char *names[128];
 	size_t n = 0;
 
 	for (const struct opt_foreign *g = f; g && g->option && n < 127; g++)
-		names[n++] = g->option;
+		if (g->option[1] == '-')
+			names[n++] = g->option + 2;
 	names[n] = NULL;
+	option += near ? 2 : 0;
 	if (near)
 		option = str_nearest(option, names);
 	for (; option && f && f->option; f++)
-		if (strcmp(f->option, option) == 0)
-			return f->instead;
+		if (strcmp(f->option + (near ? 2 : 0), option) == 0)
+			return f;
 	return NULL;
 }
 
 /* The same of this program's, and of passwords where it connects to a server.
  */
-static const char *
+static const struct opt_foreign *
 find_instead(const struct opt_prog *p, const char *option, bool near)
 {
-	const char *instead = find_foreign(p->foreign, option, near);
+	const struct opt_foreign *f = find_foreign(p->foreign, option, near);
 
-	if (!instead && find_option(p->table, NULL, 0, 'h'))
-		instead = find_foreign(foreign_passwords, option, near);
-	return instead;
+	if (!f && find_option(p->table, NULL, 0, 'h'))
+		f = find_foreign(foreign_passwords, option, near);
+	return f;
 }
 
 /* Reports an option, such as "-a" or "--rps", and what to write instead. */
@@ -250,20 +252,23 @@ static int
 report_unknown_option(const struct opt_prog *p, const char *option)
 {
 	const char *names[128], *near = NULL;
-	const char *instead = find_instead(p, option, false);
+	const struct opt_foreign *f = find_instead(p, option, false);
 	size_t n = 0;
 
+	if (f)
+		return err_fail("unknown option '%s'; %s", option, f->instead);
 	for (const struct opt *o = p->table; o->name && n < 120; o++)
 		names[n++] = o->name;
 	names[n++] = "help";
 	names[n++] = "version";
 	names[n] = NULL;
-	if (!instead && option[1] == '-')
+	if (option[1] == '-')
 		near = str_nearest(option + 2, names);
-	if (!instead && !near && option[1] == '-')
-		instead = find_instead(p, option, true);
-	if (instead)
-		return err_fail("unknown option '%s'; %s", option, instead);
+	if (!near && option[1] == '-')
+		f = find_instead(p, option, true);
+	if (f)
+		return err_fail("unknown option '%s', did you mean '%s'? %s",
+		    option, f->option, f->instead);
 	return err_fail("unknown option '%s'%s%s%s (see 'vkb %s %s')", option,
 	    near ? ", did you mean '--" : "", near ? near : "",
 	    near ? "'?" : "", p->table->group ? "help" : get_short_name(p),

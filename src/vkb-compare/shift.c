@@ -46,8 +46,8 @@ merge_histograms(const struct kase *k, const char *name, int *rc)
 	return all;
 }
 
-/* The values of a percentile in each run. Where all runs have it, their rounds
- * are those of any metric that all have. */
+/* The values of a percentile in each run. Where all measured runs have it,
+ * their rounds are those of any metric that all have. */
 static struct sample
 collect_quantile(const struct kase *k, struct json *const *quantiles,
     const char *hist, const char *percentile)
@@ -66,7 +66,7 @@ collect_quantile(const struct kase *k, struct json *const *quantiles,
 	for (size_t i = 0; i < all->nmetrics; i++) {
 		const struct sample *runs = &all->metrics[i].runs;
 
-		if (s.n && runs->n == s.n) {
+		if (s.n && runs->n == s.n && !all->metrics[i].counted) {
 			memcpy(s.rounds, runs->rounds, s.n * sizeof *s.rounds);
 			break;
 		}

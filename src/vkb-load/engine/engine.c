@@ -197,9 +197,11 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 	for (i = 0; i < m->n; i++, s.done += s.part)
 		if (seed_node(t, w, m, i, &s) < 0)
 			goto out;
-	/* The keys of each node were counted before the first was seeded. */
+	/* The keys of each node were counted before the first was seeded. What
+	 * no node tells is seen by the load that follows. */
 	moved = m;
-	m = slotmap_refresh(m, t, tls, run_space(w), tags);
+	if (t->cluster)
+		m = slotmap_refresh(m, t, tls, run_space(w), tags);
 	rc = m == moved ? 0 : err_fail("%s", RUN_MOVED);
 out:
 	slotmap_free(m);
