@@ -323,8 +323,9 @@ kill -TERM "$load"
 wait "$load"
 test_same '143 0 0 0' "$? $(total)" 'the key is removed there'
 
-# A slot moves from the third node to the second one while the first one is filled. That one
-# has few slots, so the key of UNLINK, by which nodes are asked at first, is not one of its.
+# A slot moves from the third node to the second one while the first one is filled, whose
+# writes wait. The first one has two slots, so that UNLINK of one key, by which each node is
+# tried before, does not wait there.
 give() { # give NODE: the slots in the file
   valkey-cli -p "$1" cluster bumpepoch >/dev/null
   set_slots "node $(id "$1")"

@@ -239,6 +239,14 @@ main(void)
 	    (struct cell){
 		.n = 4, .sessions = 6, .late = 5, .cv = .003, .case_sd = .03},
 	    60, 0);
+	check("A/A in other sessions, one of three cases has one of six",
+	    (struct cell){.cases = 3,
+		.n = 4,
+		.sessions = 6,
+		.late = 5,
+		.cv = .001,
+		.case_sd = .02},
+	    60, 0);
 	check("A/A, half of the contender's runs share a session",
 	    (struct cell){.n = 6,
 		.sessions = 1,

@@ -208,9 +208,9 @@ seconds(void)
 static void
 joined(void)
 {
-	static const char *const of[] = {
-	    "\"a\":{\"values\":[1]},\"bytes_per_key\":{\"values\":[9]}",
-	    "\"a\":{\"values\":[2]},\"b\":{\"values\":[3]},"
+	static const char *const of[] = {"\"a\":{\"values\":[1],\"blocks\":[7]}"
+					 ",\"bytes_per_key\":{\"values\":[9]}",
+	    "\"a\":{\"values\":[2],\"blocks\":[8]},\"b\":{\"values\":[3]},"
 	    "\"bytes_per_key\":{\"values\":[5]},"
 	    "\"instructions_per_req\":{\"values\":[8]}"};
 	const struct sample *s;
@@ -233,6 +233,9 @@ joined(void)
 		s = &part_metric(&p[0], "a")->runs;
 		tap_ok(s->n == 2 && s->v[!first] == 1 && s->v[first] == 2,
 		    "a metric has the runs of both, in their order");
+		tap_ok(
+		    s->rounds[!first].block == 7 && s->rounds[first].block == 8,
+		    "and their rounds");
 		tap_ok(!part_metric(&p[0], "a")->counted &&
 			part_metric(&p[0], "b")->counted,
 		    "it was counted if all of its runs were");

@@ -175,7 +175,7 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 {
 	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
 	struct tls_context *tls = NULL;
-	struct slotmap *m = NULL, *moved;
+	struct slotmap *m = NULL, *counted;
 	char(*tags)[3] = NULL;
 	size_t i;
 	int rc = -1;
@@ -197,12 +197,13 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 	for (i = 0; i < m->n; i++, s.done += s.part)
 		if (seed_node(t, w, m, i, &s) < 0)
 			goto out;
-	/* The keys of each node were counted before the first was seeded. What
-	 * no node tells is seen by the load that follows. */
-	moved = m;
+	/* The keys of each node were counted before the first was seeded. If no
+	 * node answers now, the slots count as unchanged: the load that follows
+	 * cannot start either. */
+	counted = m;
 	if (t->cluster)
 		m = slotmap_refresh(m, t, tls, run_space(w), tags);
-	rc = m == moved ? 0 : err_fail("%s", RUN_MOVED);
+	rc = m == counted ? 0 : err_fail("%s", RUN_MOVED);
 out:
 	slotmap_free(m);
 	tls_context_free(tls);
