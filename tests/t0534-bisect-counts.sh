@@ -117,6 +117,47 @@ test_status 2 'a BAD whose servers differ by more than the change is an error' \
 test_match 'cannot tell whether the bad commit is worse: servers of one commit differ by more than the change$' \
   .err 'the error has the same reason'
 
+# --- merges, and searches that end with several commits
+
+in_repo checkout -q -b merges c3
+in_repo merge -q --no-ff -m merge c5
+in_repo merge -q --no-ff -m 'merge slow' c7
+in_repo tag merged
+knows g r
+test_that '--first-parent is accepted' bisect g instructions_per_req --first-parent c3 merged
+test_match '^first bad commit: .* merge slow$' .out 'with --first-parent the first bad commit is the merge'
+knows s g
+test_that 'a history with merges is accepted' bisect s instructions_per_req c3 merged
+test_match '^first bad commit: .* commit 6$' .out 'without --first-parent the first bad commit is on the side branch'
+in_repo checkout -q -b around c5
+burn 'no number' 'broken'
+burn '2100 50' 'very slow'
+knows o r
+test_status 2 'a search that ends with several commits is exit 2' bisect o instructions_per_req c5 around
+test_match '^first bad commit, one of:$' .out 'the report says that one of them is the first bad commit'
+test_same "broken very slow" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
+  'the commit that does not compile and the bad one remain'
+test_match 'cannot narrow it down further: 1 skipped as it cannot be built$' \
+  .err 'the message has the reason'
+
+# Twice 40 % more beside a margin of 40 % less speed, which is 67 % more. Commit 6 shows
+# what a loop takes.
+instructions() { # instructions NAME: of a request of the commit
+  jq -s 'map(select(.type == "run").metrics.instructions_per_req) | min' \
+    r/counts/"$(head_of "$1")"/runs.jsonl
+}
+half=$(awk "BEGIN { print int(.4 * $(instructions c5) * 1900 / ($(instructions c6) - $(instructions c5))) }")
+in_repo checkout -q -b halves c5
+burn "$((100 + half)) 50" 'half'
+burn "$((100 + half * 24 / 10)) 50" 'bad'
+knows h r
+test_status 2 'a commit between good and bad is exit 2' vkb-bisect -C repo --results h \
+  --metric instructions_per_req c5 halves -- cfg.json -- --margin 40%
+test_same "bad half" "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
+  'the commit in the middle is one of two that remain'
+test_match ': 1 skipped as it is within the margin of both$' .err 'the message has the reason'
+in_repo checkout -q trunk
+
 # --- errors
 
 # vkb-load writes one complete run and ends with 2, as on a full disk.
