@@ -124,7 +124,8 @@ page_read(struct page *p)
 			columns = false;
 		if (types && *p->type && strncmp(line, ".Va ", 4) == 0)
 			keys_add(p, line + 4, NULL);
-		if (!columns || strncmp(line, ".It ", 4) != 0)
+		if (!columns || strncmp(line, ".It ", 4) != 0 ||
+		    strncmp(line, ".It Sy", 6) == 0)
 			continue;
 		if (types)
 			type_row_add(p, line);
