@@ -139,7 +139,7 @@ give_files() {
   # A name may follow a blank and more, but not what makes it the end of another name.
   given=$(perl -e 'undef $/;
     my $text = <STDIN>;
-    print join "\n", grep { $text =~ m{(^|[^a-z/>.-])$_}m } @ARGV' set.json config.json cfg.json base.jsonl \
+    print join "\n", grep { $text =~ m{(^|[^a-z/>.-])(\./)?$_}m } @ARGV' set.json config.json cfg.json base.jsonl \
     new.jsonl runs.jsonl monday.jsonl tuesday.jsonl builds.jsonl valkey old/ new/ srv results/ memtier.json <"$1")
   for file in $given; do
     [ -e "$2/$file" ] || cp -R "${file%/}" "$2"

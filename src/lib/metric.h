@@ -30,9 +30,8 @@ struct metric {
 	const char *name; /* rps, p99_latency_ms: ends in the unit */
 	const char *unit; /* for people: "req/s", "ms", "" */
 	enum metric_better better;
-	double margin; /* relative; theta of the verdict (TOST) */
-	int decimals;  /* in the flat form */
-	const char *help;
+	double margin;     /* relative; theta of the verdict (TOST) */
+	int decimals;      /* in the flat form */
 	const char *label; /* for people; NULL: the name, shortened */
 	const char *hist;  /* the histogram of a run, of ns, that it is computed
 			    * from; NULL: none */

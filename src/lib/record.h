@@ -18,12 +18,10 @@ struct record_key {
 	const char *path; /* "run.block"; NULL ends the table */
 	enum json_type type;
 	bool required;
-	const char *help;
 };
 
 struct record_type {
 	const char *name; /* "run"; NULL ends the list */
-	const char *help;
 	const struct record_key *keys;
 };
 

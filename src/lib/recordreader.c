@@ -61,7 +61,7 @@ static void
 compile_fields(struct record_reader *r, const struct record_key *keys)
 {
 	static const struct record_key common[] = {
-	    {"type", JSON_STRING, true, ""}, {"v", JSON_NUMBER, true, ""}};
+	    {"type", JSON_STRING, true}, {"v", JSON_NUMBER, true}};
 	static const struct record_member type = {"type", .read = read_type},
 					  version = {"v", .read = read_version};
 

@@ -12,11 +12,18 @@
 #define PAGE "man/vkb-record.5"
 #define MAXROWS 512
 
-/* The rows of one .Bl -column list, as "run: status string required". */
+/* Keys, as "run: status string required", or metrics of the page. */
 struct rows {
 	char *row[MAXROWS];
 	bool met[MAXROWS];
 	size_t n;
+};
+
+/* What the page was read into, and where it is read: a type, "" before the
+ * first; the kinds of keys by name, as "status string". */
+struct page {
+	struct rows keys, metrics, kinds;
+	char type[64];
 };
 
 static void
@@ -27,35 +34,76 @@ row_add(struct rows *r, char *row)
 	r->row[r->n++] = row;
 }
 
-static char *
-key_row(const char *section, const char *line)
+/* Returns the kind of the first key of that name, or "-". Borrowed. */
+static const char *
+find_kind(const struct page *p, const char *key)
 {
-	char type[64], key[64], kind[64];
-	size_t n;
+	size_t n = strlen(key);
 
-	if (sscanf(section, ".Ss %60s", type) != 1 ||
-	    sscanf(line, ".It Va %60s Ta %60s Ta", key, kind) != 2)
-		return mem_printf("%s %s", section, line);
-	n = strcspn(kind, "*");
-	return mem_printf("%s: %s %.*s %s", type, key, (int)n, kind,
-	    kind[n] ? "required" : "-");
+	for (size_t i = 0; i < p->kinds.n; i++)
+		if (strncmp(p->kinds.row[i], key, n) == 0 &&
+		    p->kinds.row[i][n] == ' ')
+			return p->kinds.row[i] + n + 1;
+	return "-";
 }
 
-static char *
-metric_row(const char *line)
+/* Adds the keys of ".Va a* , b", with their kind, or NULL: as in other types.
+ */
+static void
+keys_add(struct page *p, char *names, const char *kind)
 {
-	char name[64], unit[16], better[16], class[16], margin[16];
+	for (char *s = strtok(names, " "); s; s = strtok(NULL, " ")) {
+		size_t n = strcspn(s, "*");
+		bool required = s[n] == '*';
 
-	if (sscanf(line, ".It %60s Ta %15s Ta %15s Ta %15s Ta %15s", name, unit,
-		better, class, margin) != 5)
-		return mem_str(line);
-	return mem_printf("%s %s %s %s %s", name, unit, better, class, margin);
+		if (*s == ',' || *s == '.')
+			continue;
+		s[n] = '\0';
+		if (kind)
+			row_add(&p->kinds, mem_printf("%s %s", s, kind));
+		if (*p->type)
+			row_add(&p->keys,
+			    mem_printf("%s: %s %s %s", p->type, s,
+				kind ? kind : find_kind(p, s),
+				required ? "required" : "-"));
+	}
+}
+
+/* Adds the metrics of ".It unit Ta better Ta class Ta margin Ta a b". */
+static void
+metrics_add(struct page *p, const char *line)
+{
+	char unit[16], better[16], class[16], margin[16], name[64];
+	int n = 0, more;
+
+	if (sscanf(line, ".It %15s Ta %15s Ta %15s Ta %15s Ta %n", unit, better,
+		class, margin, &n) != 4 ||
+	    !n)
+		row_add(&p->metrics, mem_str(line));
+	for (; n && sscanf(line + n, "%63s %n", name, &more) == 1; n += more)
+		row_add(&p->metrics,
+		    mem_printf(
+			"%s %s %s %s %s", name, unit, better, class, margin));
+}
+
+static void
+type_row_add(struct page *p, char *line)
+{
+	char *kind = strstr(line, " Ta "), *end;
+
+	if (strncmp(line, ".It Va ", 7) != 0 || !kind ||
+	    !(end = strstr(kind + 4, " Ta"))) {
+		row_add(&p->keys, mem_str(line));
+		return;
+	}
+	*kind = *end = '\0';
+	keys_add(p, line + 7, kind + 4);
 }
 
 static bool
-page_read(struct rows *keys, struct rows *metrics)
+page_read(struct page *p)
 {
-	char line[512], section[64] = "";
+	char line[512];
 	bool types = false, metric = false, columns = false;
 	FILE *f = fopen(PAGE, "r");
 
@@ -66,18 +114,23 @@ page_read(struct rows *keys, struct rows *metrics)
 		if (strncmp(line, ".Sh ", 4) == 0) {
 			types = strcmp(line, ".Sh TYPES") == 0;
 			metric = strcmp(line, ".Sh METRICS") == 0;
+			*p->type = '\0';
 		}
 		if (strncmp(line, ".Ss ", 4) == 0)
-			snprintf(section, sizeof section, "%.63s", line);
+			snprintf(p->type, sizeof p->type, "%.60s", line + 4);
 		if (strncmp(line, ".Bl ", 4) == 0)
 			columns = strncmp(line, ".Bl -column", 11) == 0;
+		if (strcmp(line, ".El") == 0)
+			columns = false;
+		if (types && *p->type && strncmp(line, ".Va ", 4) == 0)
+			keys_add(p, line + 4, NULL);
 		if (!columns || strncmp(line, ".It ", 4) != 0 ||
 		    strncmp(line, ".It Sy", 6) == 0)
 			continue;
 		if (types)
-			row_add(keys, key_row(section, line));
+			type_row_add(p, line);
 		if (metric)
-			row_add(metrics, metric_row(line));
+			metrics_add(p, line);
 	}
 	fclose(f);
 	return true;
@@ -190,27 +243,29 @@ subjects(void)
 int
 main(void)
 {
-	struct rows keys = {.n = 0}, metrics = {.n = 0};
+	struct page page = {.type = ""};
 	char row[256];
 
 	subjects();
-	if (!tap_ok(page_read(&keys, &metrics), "%s can be read", PAGE))
+	if (!tap_ok(page_read(&page), "%s can be read", PAGE))
 		return tap_done();
 	for (const struct record_type *t = record_types; t->name; t++)
 		for (const struct record_key *k = t->keys; k->path; k++) {
 			snprintf(row, sizeof row, "%s: %s %s %s", t->name,
 			    k->path, json_type_name(k->type),
 			    k->required ? "required" : "-");
-			tap_ok(met(&keys, row), "%s", row);
+			tap_ok(met(&page.keys, row), "%s", row);
 		}
-	rest(&keys, "keys");
+	rest(&page.keys, "keys");
 	for (const struct metric *m = metric_table; m->name; m++) {
 		snprintf(row, sizeof row, "%s %s %s %s %g", m->name,
 		    *m->unit ? m->unit : "-", better(m), class_of(m),
 		    m->margin * 100);
-		tap_ok(met(&metrics, row), "%s", row);
+		tap_ok(met(&page.metrics, row), "%s", row);
 	}
-	rest(&metrics, "metrics");
+	rest(&page.metrics, "metrics");
+	for (size_t i = 0; i < page.kinds.n; i++)
+		free(page.kinds.row[i]);
 	briefs();
 	return tap_done();
 }
