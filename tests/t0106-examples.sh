@@ -22,7 +22,7 @@ shorten() {
     s/(vkb[ -]load .*-t set,get .*)-n [0-9]+/\1-n 2000/
     s/vkb[ -]load .*-t set,get -P 10$/& -n 2000 -r 1000/
     s/--budget [0-9]+s/--budget 1s/
-    s/20000([012])/60000\1/g; s/--runs 8/--runs 6/; s/--runs 10/--runs 4/; s/--runs 40/--runs 16/; s/--calibrate 10/--calibrate 4/
+    s/--runs 8/--runs 6/; s/--runs 10/--runs 4/; s/--runs 40/--runs 16/; s/--calibrate 10/--calibrate 4/
     /--runs|--budget|--plan|--count-only/b
     s/vkb[ -]load /&--runs 4 /
     s/(vkb[ -](ab|pr|bisect) .*-- )([a-z]+\.json)/\1--runs 4 \3/
