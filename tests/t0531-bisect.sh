@@ -60,6 +60,19 @@ cp .out first
 test_that 'the same command is accepted again' bisect r c4 c12
 test_match "resuming in 'r'" .err 'a message says that it resumes'
 test_same "$(cat first)" "$(cat .out)" 'the second report is the same'
+# Commit 10 once more, as if every other run of it had taken a hundred times as long.
+mkdir h
+cp -r r/bounds r/steps h # they are not measured again
+of=h/steps/$(head_of c10)
+jq -c 'if .type == "run" and .subject.label == "candidate" and .run.block % 2 == 1
+  then .metrics.server_cpu_us_per_req *= 100 else . end' "$of/runs.jsonl" >varying
+vkb-stats varying >"$of/summaries.jsonl"
+test_status 2 'a search that ends with several commits is exit 2' bisect h c4 c12
+test_match "^vkb-bisect: $(head_of c10 | cut -c 1-10): skip: it is not clearly different from either end: " \
+  .err 'a commit whose runs vary too much is skipped'
+test_same 'commit 10 commit 11' "$(sed -n 's/.* 20[0-9-]* //p' .out | sort | xargs)" \
+  'it and the slow one remain'
+
 test_status 2 'other commits in the same folder are an error' bisect r c1 c12
 test_match 'of another command: --anew deletes them' .err 'the error names --anew'
 test_status 1 '--anew with a search without a slowdown is exit 1' bisect r --anew c11 c16
