@@ -10,8 +10,8 @@
 #include "opt.h"
 #include "output.h"
 #include "proc.h"
+#include "reading.h"
 #include "str.h"
-#include "vkb-detect/reading.h"
 #include "vkb-detect/show.h"
 
 #include <fcntl.h>

@@ -343,6 +343,19 @@ archive_read(struct archive *s, const char *dir)
 	return rc;
 }
 
+const char **
+archive_list(const struct archive *s, size_t *n)
+{
+	const char **v = mem_array(s->n + 1, sizeof *v);
+
+	*n = 0;
+	if (s->commits)
+		v[(*n)++] = s->commits;
+	for (size_t i = 0; i < s->n; i++)
+		v[(*n)++] = s->v[i].path;
+	return v;
+}
+
 void
 archive_free(struct archive *s)
 {

@@ -3,7 +3,6 @@
 #include "changetext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
 #include "str.h"
 #include "trends.h"
 
@@ -129,18 +128,14 @@ find_common_commit(const struct changegroup *g)
 static size_t
 find_end(const struct trends *t, const struct json *change, size_t at)
 {
-	const char *last = json_str(json_at(json_get(change, "range"), 1));
 	double points = json_num(json_at(json_get(change, "n"), 1), 1);
-	size_t i = t->n;
+	size_t last = trends_find_place(
+	    t, json_num(json_at(json_get(change, "indexes"), 1), -1));
 
 	if (at == t->n)
 		return at;
-	while (is_kind(change, "trend") && last && --i > at) {
-		const char *id = record_subject_commit(t->commits[i]->subject);
-
-		if (id && strcmp(id, last) == 0)
-			return i;
-	}
+	if (is_kind(change, "trend") && last < t->n)
+		return last;
 	return points >= 1 && points <= (double)(t->n - at)
 	    ? at + (size_t)points - 1
 	    : at;

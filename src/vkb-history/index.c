@@ -53,28 +53,20 @@ compare_marks(const void *a, const void *b)
 	return (x->one->at > y->one->at) - (x->one->at < y->one->at);
 }
 
-/* Was the change seen on the machine of the series, or on none of the machines
- * that have a series here? vkb-detect reads all branches, so a host with few
- * commits of this branch may be a separate machine there. */
+/* Was the change seen on the machine of the series? */
 static bool
 is_shown(const struct chart *c, const struct json *rec)
 {
-	const struct machines *m = c->t->machines;
-	const struct json *j = json_first(json_get(rec, "machines"));
-	bool known = false;
+	const char *own = machines_name(c->t->machines, c->s->machine);
+	const struct json *all = json_get(rec, "machines"), *j;
 
-	for (; j; j = json_next(j)) {
+	for (j = json_first(all); j; j = json_next(j)) {
 		const char *one = json_get_str(j, "machine");
 
-		for (size_t i = 0; one && i < machines_count(m); i++) {
-			if (strcmp(one, machines_name(m, i)) != 0)
-				continue;
-			if (i == c->s->machine)
-				return true;
-			known = true;
-		}
+		if (one && strcmp(one, own) == 0)
+			return true;
 	}
-	return !known;
+	return !all;
 }
 
 static void
@@ -768,6 +760,7 @@ static void
 write_commit_row(
     struct str *s, const struct index *x, const struct archive_entry *e)
 {
+	const struct archive_entry *newest = &x->archive->v[x->archive->n - 1];
 	struct str status = {0};
 
 	index_write_status(&status, x, e, "");
@@ -778,8 +771,9 @@ write_commit_row(
 	if (status.len)
 		str_add(s, status.s);
 	else if (find_place(x->trends, e) == x->trends->n)
-		markup_printf(
-		    s, "<span class=\"quiet\">%s</span> ", trends_branch(e));
+		markup_printf(s, "<span class=\"quiet\">%s</span> ",
+		    trends_same_branch(e, newest) ? "not judged"
+						  : trends_branch(e));
 	else if (!x->unknown && !e->failed)
 		str_add(s, "<span class=\"quiet\">no change</span>");
 	if (e->failed)

@@ -4,9 +4,9 @@
 #include "casename.h"
 #include "json.h"
 #include "str.h"
-#include "vkb-detect/ancestry.h"
+#include "ancestry.h"
 #include "vkb-detect/phrase.h"
-#include "vkb-detect/reading.h"
+#include "reading.h"
 
 #include <stdlib.h>
 

@@ -495,6 +495,15 @@ branch_free(struct branch *h)
 	*h = (struct branch){0};
 }
 
+size_t
+branch_find_point(const struct branch *h, const struct json *subject)
+{
+	size_t n = h->npoints + h->nlost;
+	size_t id = reading_find_point(h->reading, subject);
+
+	return id < n ? h->places[id] : n;
+}
+
 /* Keeps the number of the text that is last by strcmp. */
 static void
 keep_last_text(const struct intern *in, uint32_t *kept, uint32_t new)

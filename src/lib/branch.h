@@ -88,6 +88,10 @@ void branch_begin(struct branch *, const char *dir);
 void branch_end(struct branch *, size_t least);
 void branch_free(struct branch *);
 
+/* Returns the index of the point of a subject; npoints or more: it has none, or
+ * that is lost. */
+size_t branch_find_point(const struct branch *, const struct json *subject);
+
 /*
  * Reads the values of a series; free them with branch_free_values. Where some
  * runs were counted and others measured, those of the newest point decide which
