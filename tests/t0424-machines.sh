@@ -123,7 +123,7 @@ charts() { grep -o 'req/s on [^<]*</span>' "$1" | sed 's/.* on //; s/<.*//' | so
 test_that 'vkb-history archives the runs' vkb-history -q add kept single
 test_that 'vkb-history writes the pages' vkb-history -q site kept site
 test_same 'a b c' "$(charts site/index.html)" 'there is a chart for each machine'
-test_match 'on only 1 of 3 machines: b' site/index.html 'the page has the machine with the change'
+test_match 'on only 1 of 3 machines: b; not on a; c<' site/index.html 'the page has the machines with and without the change'
 test_same 1 "$(grep -o '<path class="change ' site/index.html | wc -l | tr -d ' ')" \
   'only the chart of that machine has the change'
 vkb-history -q add kept2 all

@@ -199,6 +199,7 @@ make_trend(const struct finding *f)
 static void
 set_machines(struct json *rec, const struct branch *b, const struct finding *f)
 {
+	struct str seen = {0};
 	const struct machines *names = b->reading->machines;
 	struct json *with = json_array(), *without = json_array();
 
@@ -219,6 +220,9 @@ set_machines(struct json *rec, const struct branch *b, const struct finding *f)
 		    without, json_string(machines_name(names, f->without[i])));
 	json_set_filled(rec, "machines", with);
 	json_set_filled(rec, "machines_without", without);
+	phrase_shown_by(&seen, b, f);
+	json_set_str(rec, "seen", seen.s);
+	str_free(&seen);
 }
 
 static struct json *

@@ -2,6 +2,7 @@
 #include "archive.h"
 #include "asset.h"
 #include "changegroup.h"
+#include "changetext.h"
 #include "entry.h"
 #include "html.h"
 #include "json.h"
@@ -11,7 +12,6 @@
 #include "metric.h"
 #include "num.h"
 #include "plot.h"
-#include "record.h"
 #include "stats.h"
 #include "str.h"
 #include "trends.h"
@@ -489,7 +489,8 @@ write_one(
 	str_clear(&text);
 	if (json_get_str(one->rec, "setup"))
 		str_printf(&text, "%s ", json_get_str(one->rec, "setup"));
-	changegroup_machines(&text, one->rec);
+	if (json_get_str(one->rec, "seen"))
+		str_add(&text, json_get_str(one->rec, "seen"));
 	if (text.len) {
 		str_addc(s, ' ');
 		html_tag(s, "span", "quiet", text.s);
@@ -519,20 +520,14 @@ write_series(struct str *s, const struct index *x, const struct changegroup *g)
 static void
 write_range(struct str *s, const struct changegroup *g)
 {
-	const struct json *range = json_get(g->v[0].rec, "range");
-	const char *first = json_str(json_at(range, 0)),
-		   *last = json_str(json_at(range, 1));
-	char *from, *to;
+	struct str range = {0};
 
-	if (!first || !last || strcmp(first, last) == 0)
-		return;
-	from = record_commit_brief(first, 8);
-	to = record_commit_brief(last, 8);
-	markup_printf(s,
-	    "<br><span class=\"quiet\">or another one from %s to %s</span>",
-	    from, to);
-	free(from);
-	free(to);
+	changetext_range(&range, g->v[0].rec);
+	if (range.len)
+		markup_printf(s,
+		    "<br><span class=\"quiet\">or another one from %s</span>",
+		    range.s);
+	str_free(&range);
 }
 
 static void

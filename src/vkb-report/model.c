@@ -548,10 +548,9 @@ take_change(struct model *m, struct json *rec)
 	    .subject = add_subject(m, json_get(rec, "subject")),
 	    .text = changetext_read(rec),
 	    .kind = json_get_str(rec, "kind"),
+	    .way = changetext_way(rec),
 	};
 
-	c.way = json_str(json_path(rec, "trend.direction"));
-	c.way = c.way ? c.way : c.kind;
 	c.class = strcmp(c.way, "regression") == 0 ? "regression"
 	    : strcmp(c.way, "improvement") == 0    ? "improvement"
 						   : "spike";
