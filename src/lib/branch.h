@@ -56,9 +56,9 @@ struct branch_values {
 
 struct loss { /* failed runs of a case */
 	const struct json *config;
-	const char *error; /* NULL: not known */
-	size_t failed;
-	size_t kase; /* number of the case */
+	const char
+	    *error; /* at the commit with most of them; NULL: not known */
+	size_t failed, commits;
 };
 
 struct branch {
@@ -66,7 +66,7 @@ struct branch {
 	size_t npoints, nlost; /* points[npoints..] are lost */
 	struct series *series; /* in the order of cases, metrics, machines */
 	size_t nseries;
-	struct loss *losses;
+	struct loss *losses; /* by case */
 	size_t nlosses;
 	size_t length;  /* commits on the line from the first to the last
 			 * point; 0: there is no line */

@@ -194,6 +194,18 @@ make_trend(const struct finding *f)
 	return j;
 }
 
+/* Sets the numbers of a change, of one machine or of all. */
+static void
+set_facts(struct json *rec, const size_t n[2], const struct verdict_facts *v,
+    bool interval)
+{
+	json_set(rec, "n", json_pair((double)n[0], (double)n[1]));
+	json_set(rec, "median", json_pair(v->median[0], v->median[1]));
+	json_set_num(rec, "ratio", v->ratio);
+	if (!isnan(v->lo95) && interval)
+		json_set(rec, "ci95", json_pair(v->lo95, v->hi95));
+}
+
 /* Sets which machines show the change, the first as in the record itself, and
  * which do not. */
 static void
@@ -208,11 +220,7 @@ set_machines(struct json *rec, const struct branch *b, const struct finding *f)
 		struct json *j = json_object();
 
 		json_set_str(j, "machine", machines_name(names, p->machine));
-		json_set(j, "n", json_pair((double)p->n[0], (double)p->n[1]));
-		json_set(j, "median", json_pair(p->median[0], p->median[1]));
-		json_set_num(j, "ratio", p->ratio);
-		if (!isnan(p->lo95))
-			json_set(j, "ci95", json_pair(p->lo95, p->hi95));
+		set_facts(j, p->n, &p->facts, true);
 		json_push(with, j);
 	}
 	for (size_t i = 0; i < f->nwithout; i++)
@@ -247,12 +255,7 @@ make_change(
 	json_set(rec, "range", make_range(b, f));
 	json_set_num(rec, "index", (double)f->at);
 	json_set(rec, "indexes", json_pair((double)f->lo, (double)f->hi));
-	json_set(rec, "n", json_pair((double)f->n[0], (double)f->n[1]));
-	json_set(
-	    rec, "median", json_pair(f->facts.median[0], f->facts.median[1]));
-	json_set_num(rec, "ratio", f->facts.ratio);
-	if (!isnan(f->facts.lo95) && f->kind != FINDING_SPIKE)
-		json_set(rec, "ci95", json_pair(f->facts.lo95, f->facts.hi95));
+	set_facts(rec, f->n, &f->facts, f->kind != FINDING_SPIKE);
 	json_set_num(rec, "probability", f->probability);
 	json_set_str(rec, "method", f->method);
 	json_set_str(rec, "setup", f->setup);
