@@ -547,7 +547,7 @@ take_change(struct model *m, struct json *rec)
 	    .kase = add_case(m, json_get(rec, "config")),
 	    .subject = add_subject(m, json_get(rec, "subject")),
 	    .text = changetext_read(rec),
-	    .kind = json_get_str(rec, "kind"),
+	    .slow = json_get(rec, "trend") ? "slow " : "",
 	    .way = changetext_way(rec),
 	};
 

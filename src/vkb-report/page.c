@@ -640,7 +640,7 @@ write_change_row(struct str *s, const struct page *p, const struct change *c)
 	str_add(s, "<td class=\"n\">");
 	changetext_interval(s, &c->text);
 	markup_printf(s, "</td><td><span class=\"badge %s\">%s%s</span>",
-	    c->class, c->way == c->kind ? "" : "slow ", c->way);
+	    c->class, c->slow, c->way);
 	if (json_get_bool(rec, "new", false))
 		str_add(s, ", new");
 	if (json_get(rec, "waiver"))
