@@ -290,14 +290,6 @@ show_jsonl(struct str *s, const struct branch *b, const struct findings *all)
 
 /* --- the text of an issue */
 
-static bool
-is_id(const char *s)
-{
-	size_t n = s ? strspn(s, "0123456789abcdef") : 0;
-
-	return n >= 7 && n <= 64 && !s[n];
-}
-
 /* Is it owner/name of GitHub? */
 static bool
 is_repository(const char *s)
@@ -323,7 +315,7 @@ get_repository(const struct point *p)
 {
 	const char *s = json_get_str(p->subject, "repository");
 
-	return is_repository(s) && is_id(p->commit) ? s : NULL;
+	return is_repository(s) && record_is_id(p->commit) ? s : NULL;
 }
 
 static void
@@ -451,8 +443,10 @@ get_old_point(const struct branch *b, const struct finding_group *g)
 {
 	const struct point *p = g->lo ? &b->points[g->lo - 1] : NULL;
 
-	return p && is_id(p->commit) && is_id(b->points[g->hi].commit) ? p
-								       : NULL;
+	return p && record_is_id(p->commit) &&
+		record_is_id(b->points[g->hi].commit)
+	    ? p
+	    : NULL;
 }
 
 static void

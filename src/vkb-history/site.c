@@ -147,7 +147,7 @@ write_navigation(struct str *s, const struct commitpage *p, bool profile)
 	else if (has_profile(e))
 		markup_printf(s,
 		    "<li><a href=\"%s" PROFILE "\">Profile</a></li>\n", e->key);
-	if (p->url && id && strspn(id, "0123456789abcdef") == strlen(id))
+	if (p->url && record_is_id(id))
 		markup_printf(s,
 		    "<li><a rel=\"noreferrer\" href=\"%s%s\">Source</a></li>\n",
 		    p->url, id);

@@ -50,8 +50,7 @@ write_subject(
 {
 	const char *commit = record_subject_commit(subject->json);
 
-	if (p->commit_url && commit && *commit &&
-	    strspn(commit, "0123456789abcdef") == strlen(commit))
+	if (p->commit_url && record_is_id(commit))
 		markup_printf(s, "<a rel=\"noreferrer\" href=\"%s%s\">%s</a>",
 		    p->commit_url, commit, subject->name);
 	else
