@@ -1,5 +1,4 @@
 #include "changegroup.h"
-#include "archive.h"
 #include "changetext.h"
 #include "json.h"
 #include "mem.h"

@@ -1,7 +1,6 @@
 #include "model.h"
 #include "casename.h"
 #include "caseset.h"
-#include "err.h"
 #include "intern.h"
 #include "json.h"
 #include "jsonl.h"

@@ -14,7 +14,6 @@
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
-#include "num.h"
 #include "opt.h"
 #include "plot.h"
 #include "record.h"
