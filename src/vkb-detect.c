@@ -10,8 +10,8 @@
 #include "opt.h"
 #include "output.h"
 #include "proc.h"
+#include "reading.h"
 #include "str.h"
-#include "vkb-detect/reading.h"
 #include "vkb-detect/show.h"
 
 #include <fcntl.h>
@@ -141,10 +141,9 @@ write_report(const struct output *o, const struct branch *b,
 
 	switch ((enum format)o->format) {
 	case FORMAT_TEXT:
-		show_text(&s, b, all, r, output_has_colour(o));
-		break;
 	case FORMAT_MARKDOWN:
-		show_markdown(&s, b, all, r);
+		show_report(&s, b, all, r, o->format == FORMAT_MARKDOWN,
+		    output_has_colour(o));
 		break;
 	case FORMAT_ISSUE:
 		return write_issues(o, b, all, r);

@@ -439,6 +439,14 @@ test_status 1 'several formats at once' vkb-detect -f text -f jsonl:j -f markdow
 test_same "$(cat first)" "$(cat .out)" 'the text is the same'
 test_same 12 "$(wc -l <j | tr -d ' ')" 'the file of records has a line for each record'
 test_match '^\*\*regression at' m 'the file of Markdown has the headline'
+rows() { # rows FILE: prints the numbers of its tables of changes
+  sed -n 's/&#62;/>/g; s/&#43;/+/g; s/&#9[13];//g; s/[][|]//g; / -> [0-9]/p' "$1" | tr -s ' ' | sed 's/^ //; s/ $//'
+}
+test_same "$(rows .out)" "$(rows m)" 'text and Markdown have the same tables'
+jq -c 'if .metrics.rps then .metrics.p50_latency_ms = 1e5 / .metrics.rps else . end' h >both
+vkb-detect both >.out
+test_same 'rps p50_latency_ms' "$(sed -n '/^regression/,/^$/p' .out | grep -oE ' (rps|p50_latency_ms) ' | uniq | head -n 2 | xargs)" \
+  'the rows of throughput are the first'
 sed 's/"SET"/"<b>|@x\\u001b"/' h >evil
 vkb-detect -f markdown evil >.out
 test_empty "$(grep -F -e '<b>' -e '|@' .out)" 'foreign text is harmless in Markdown'

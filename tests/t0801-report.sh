@@ -70,6 +70,9 @@ vkb-stats "$a" "$b" | vkb-report - changes >d.html
 sed 's/<footer.*footer>//' page >page.body
 sed 's/<footer.*footer>//' d.html >d.body
 test_that 'summaries give the same page' cmp page.body d.body
+jq -c 'select(.type == "delta")' changes | vkb-report --text >deltas
+test_match "^$(jq -r 'select(.type == "comparison").verdicts.regression' changes) regressions?, [0-9]+ improvement" deltas \
+  'the results without the record of their comparison are counted'
 vkb-report changes >alone
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' alone)" \
   'change records alone give the dots of their runs'
@@ -533,6 +536,9 @@ test_match '^SET   unstable   rps       612K  [-#*+=_.~]{8}$' .out 'without UTF-
 test_that '--text with a history is accepted' env LC_ALL=C.UTF-8 vkb-report --text history found
 test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
   .out 'a history in text is a line of bars'
+jq -c '.kind = "trend" | .trend = {direction: "regression", points: 9}' found >slow
+test_match ' at c000010 slow regression$' "$(vkb-report --text history slow >.out; echo .out)" \
+  'the text has the direction of a slow change'
 test_that 'empty input is accepted, as vkb-detect that finds nothing leaves it' vkb-report /dev/null
 says 'Nothing was compared. 0 runs' .out 'a report of nothing has a page'
 test_done

@@ -336,6 +336,25 @@ test_match '^1 slow regression\.$' said 'a slow regression is listed separately'
 test_match '^-10.0% throughput -2% every 10 commits, 1 case SET -10.0% throughput from unstable .00000000. 2026-01-09 to unstable .00000000. 2026-02-28$' \
   said 'a slow regression has its rate, its first and its last commit'
 
+# --- the series are those that vkb-detect judges
+
+for i in $(seq 20); do # times that are not in the order of the ancestry
+  day=$(printf '2026-01-%02dT00:00:00Z' $((i * 7 % 20 + 1)))
+  runs "$(id "$i")" "$day" "s$i" 3 $((i > 10 ? 8000 : 10000))
+  printf '{"type":"commit","v":1,"commit":"%s","parents":["%s"],"time":"%s"}\n' \
+    "$(id "$i")" "$(id $((i - 1)))" "$day"
+done | history add rebased
+test_that 'a site of commits that were rebased is made' history site rebased rebased-site
+test_match "data-values=\"$(repeat 10 10.0K | xargs) $(repeat 10 8.00K | xargs)\"" \
+  rebased-site/index.html 'a chart has the order of vkb-detect'
+for i in $(seq 12); do # at the last commit the rate is not reached
+  runs "$(id "$i")" "2026-01-$((10 + i))T00:00:00Z" "s$i" 3 1000 |
+    sed "s/\"rps\":/\"achieved_percent\":$((i > 11 ? 50 : 100)),\"p99_latency_ms\":$((i > 11 ? 900 : 1)),&/"
+done | history add late
+test_that 'a site of runs that did not reach their rate is made' history site late late-site
+test_match "data-unit=\"ms\" data-values=\"$(repeat 11 1.000 | xargs) -\"" late-site/index.html \
+  'a chart has no value that vkb-detect does not judge'
+
 # --- the order of the input and of the page
 
 ordered() {

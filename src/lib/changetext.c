@@ -1,10 +1,12 @@
 #include "changetext.h"
 #include "json.h"
 #include "metric.h"
+#include "record.h"
 #include "str.h"
 #include "judge/verdict.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct changetext
@@ -164,6 +166,31 @@ changetext_chance(struct str *s, double probability)
 {
 	str_printf(
 	    s, probability > .999 ? ">99.9%%" : "%.1f%%", 100 * probability);
+}
+
+const char *
+changetext_way(const struct json *change)
+{
+	const char *way = json_str(json_path(change, "trend.direction"));
+
+	return way ? way : json_get_str(change, "kind");
+}
+
+void
+changetext_range(struct str *s, const struct json *change)
+{
+	const struct json *range = json_get(change, "range");
+	const char *first = json_str(json_at(range, 0));
+	const char *last = json_str(json_at(range, 1));
+	char *from, *to;
+
+	if (!first || !last || strcmp(first, last) == 0)
+		return;
+	from = record_commit_brief(first, 8);
+	to = record_commit_brief(last, 8);
+	str_printf(s, "%s to %s", from, to);
+	free(from);
+	free(to);
 }
 
 bool

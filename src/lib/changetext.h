@@ -50,6 +50,14 @@ void changetext_interval(struct str *, const struct changetext *);
 /* Writes "+8.1%", or "up from 0". */
 void changetext_percent(struct str *, const struct changetext *);
 
+/* Returns what a change record is: "regression", "improvement" or "different",
+ * also of a slow change; or "spike". Borrowed. */
+const char *changetext_way(const struct json *change);
+
+/* Writes "5d54ab12 to 77aa0b11": the commits of which one made the change;
+ * nothing if that is only one. */
+void changetext_range(struct str *, const struct json *change);
+
 /* Writes "1 regression, 5 equivalent" for the number of results of each
  * verdict. Returns false, and writes nothing, if there are none. */
 bool changetext_counts(struct str *, const size_t count[VERDICTS]);

@@ -178,6 +178,14 @@ record_sorted(const struct json *section)
 }
 
 bool
+record_is_id(const char *commit)
+{
+	size_t n = commit ? strspn(commit, "0123456789abcdef") : 0;
+
+	return n >= 7 && n <= 64 && !commit[n];
+}
+
+bool
 record_is_hash(const char *commit)
 {
 	size_t n = strspn(commit, "0123456789abcdef");

@@ -58,6 +58,10 @@ int record_tree(struct jsonl *, struct json **rec);
 /* Returns a copy with sorted keys. Caller frees with json_free. */
 struct json *record_sorted(const struct json *section);
 
+/* Is this the id of a commit, maybe abbreviated: 7 to 64 lower-case hex digits?
+ * It may stand in a name of a file and in a URL. The commit may be NULL. */
+bool record_is_id(const char *commit);
+
 /* Is the commit a hash: more than 12 lower-case hex digits? Other names, such
  * as 9.0.0-rc1, are never shortened. */
 bool record_is_hash(const char *commit);

@@ -112,9 +112,10 @@ static const struct record_key change_keys[] = {{"config", O, true},
     {"indexes", A, false}, {"n", A, true}, {"median", A, true},
     {"ratio", N, false}, {"ci95", A, false}, {"probability", N, false},
     {"method", S, true}, {"setup", S, false}, {"machines", A, false},
-    {"machines_without", A, false}, {"class", S, true}, {"margin", N, true},
-    {"first_seen", S, false}, {"new", B, false}, {"reverted", O, false},
-    {"group", S, false}, {"key", S, false}, {"waiver", O, false}, {0}};
+    {"machines_without", A, false}, {"seen", S, false}, {"class", S, true},
+    {"margin", N, true}, {"first_seen", S, false}, {"new", B, false},
+    {"reverted", O, false}, {"group", S, false}, {"key", S, false},
+    {"waiver", O, false}, {0}};
 
 static const struct record_key env_keys[] = {{"session", S, false},
     {"time", S, true}, {"env", O, true}, {"now", O, false}, {0}};

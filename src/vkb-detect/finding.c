@@ -485,14 +485,6 @@ group_findings(struct findings *all)
 	free(v);
 }
 
-/* Makes the groups of all findings; 'latest' as in struct finding_group. */
-static void
-grouping_make(struct findings *all, const struct branch *b, bool latest)
-{
-	group_findings(all);
-	set_group_keys(all, b, latest);
-}
-
 char *
 finding_make_key(const struct finding *f, const struct branch *b)
 {
@@ -615,10 +607,7 @@ make_part(const struct finding *f)
 {
 	return (struct finding_part){.machine = f->series->machine,
 	    .n = {f->n[0], f->n[1]},
-	    .median = {f->facts.median[0], f->facts.median[1]},
-	    .ratio = f->facts.ratio,
-	    .lo95 = f->facts.lo95,
-	    .hi95 = f->facts.hi95};
+	    .facts = f->facts};
 }
 
 /* Is 'a' the one to show, rather than 'b'? */
@@ -1527,7 +1516,8 @@ finding_find_all(
 		rc = -1;
 	if (!r->latest)
 		outweigh_history(all, b, r);
-	grouping_make(all, b, r->latest > 0);
+	group_findings(all);
+	set_group_keys(all, b, r->latest > 0);
 	return rc;
 }
 

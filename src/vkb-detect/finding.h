@@ -34,7 +34,7 @@ const char *finding_name_kind(enum finding_kind);
 struct finding_part {
 	size_t machine;
 	size_t n[2];
-	double median[2], ratio, lo95, hi95;
+	struct verdict_facts facts;
 };
 
 struct finding {

@@ -91,29 +91,15 @@ phrase_machines(struct str *s, const struct branch *b)
 		str_add(s, "; ...");
 }
 
-/* Adds the names of the machines, which 'at' gives by the index. */
+/* Adds the name of a machine, the one with index i. */
 static void
-add_machine_names(struct str *s, const struct branch *b,
-    size_t (*at)(const struct finding *, size_t), const struct finding *f,
-    size_t n)
+add_machine(struct str *s, const struct branch *b, size_t i, size_t machine)
 {
-	for (size_t i = 0; i < n && i < NAMED; i++)
+	if (i < NAMED)
 		str_printf(s, "%s%s", i ? "; " : "",
-		    machines_name(b->reading->machines, at(f, i)));
-	if (n > NAMED)
+		    machines_name(b->reading->machines, machine));
+	else if (i == NAMED)
 		str_add(s, "; ...");
-}
-
-static size_t
-get_part(const struct finding *f, size_t i)
-{
-	return f->parts[i].machine;
-}
-
-static size_t
-get_without(const struct finding *f, size_t i)
-{
-	return f->without[i];
 }
 
 void
@@ -131,11 +117,11 @@ phrase_shown_by(struct str *s, const struct branch *b, const struct finding *f)
 		str_printf(s, "on all %zu machines: ", of);
 	else
 		str_printf(s, "on %zu of %zu machines: ", f->nparts, of);
-	add_machine_names(s, b, get_part, f, f->nparts);
-	if (!f->nwithout)
-		return;
-	str_add(s, "; not on ");
-	add_machine_names(s, b, get_without, f, f->nwithout);
+	for (size_t i = 0; i < f->nparts; i++)
+		add_machine(s, b, i, f->parts[i].machine);
+	str_add(s, f->nwithout ? "; not on " : "");
+	for (size_t i = 0; i < f->nwithout; i++)
+		add_machine(s, b, i, f->without[i]);
 }
 
 /* Takes the text. */
@@ -167,34 +153,24 @@ warn_lost_points(const struct branch *b, phrase_say *say, void *arg)
 static void
 warn_losses(const struct branch *b, phrase_say *say, void *arg)
 {
-	size_t listed = 0, n;
-
-	for (size_t i = 0; i < b->nlosses; i += n) {
+	for (size_t i = 0; i < b->nlosses && i < LISTED; i++) {
 		const struct loss *l = &b->losses[i];
+		char *name = casename_of(b->names, l->config);
 		struct str s = {0};
-		size_t failed = 0;
-		char *name;
 
-		for (n = 0;
-		     i + n < b->nlosses && b->losses[i + n].kase == l->kase;
-		     n++)
-			failed += b->losses[i + n].failed;
-		if (listed++ >= LISTED)
-			continue;
-		name = casename_of(b->names, l->config);
-		str_printf(&s, "%s: %zu failed run%s", name, failed,
-		    num_plural(failed));
-		if (n > 1)
-			str_printf(&s, " at %zu commits", n);
+		str_printf(&s, "%s: %zu failed run%s", name, l->failed,
+		    num_plural(l->failed));
+		if (l->commits > 1)
+			str_printf(&s, " at %zu commits", l->commits);
 		if (l->error)
 			str_printf(&s, ": %s", l->error);
 		say_line(say, arg, str_take(&s));
 		free(name);
 	}
-	if (listed > LISTED)
+	if (b->nlosses > LISTED)
 		say_line(say, arg,
 		    mem_printf("%zu more case%s with failed runs",
-			listed - LISTED, num_plural(listed - LISTED)));
+			b->nlosses - LISTED, num_plural(b->nlosses - LISTED)));
 }
 
 void

@@ -12,18 +12,14 @@
 
 struct str;
 
-void show_text(struct str *, const struct branch *, const struct findings *,
-    const struct finding_rules *, bool colour);
-void show_markdown(struct str *, const struct branch *, const struct findings *,
-    const struct finding_rules *);
+/* For a terminal, or as Markdown. */
+void show_report(struct str *, const struct branch *, const struct findings *,
+    const struct finding_rules *, bool markdown, bool colour);
 void show_jsonl(struct str *, const struct branch *, const struct findings *);
 
 /* The text of an issue about one change: its title, after '# ', its key, and
  * what to do. It is not longer than GitHub takes. */
 void show_issue(struct str *, const struct branch *, const struct findings *,
     const struct finding_rules *, size_t group);
-
-/* The most rows that a report shows of a change. */
-size_t show_row_limit(const struct finding_group *);
 
 #endif

@@ -21,14 +21,6 @@
 
 #define END ".jsonl"
 
-static bool
-is_commit(const char *s)
-{
-	size_t n = s ? strlen(s) : 0;
-
-	return n >= 7 && n <= 64 && strspn(s, "0123456789abcdef") == n;
-}
-
 /* Adds a hash of the tree if there are uncommitted changes. */
 static void
 add_dirty(struct str *s, const struct json *subject, const char *flag,
@@ -46,8 +38,8 @@ archive_file(const struct json *subject)
 		   *module = json_get_str(subject, "module_commit");
 	struct str s = {0};
 
-	if ((!commit && !module) || (commit && !is_commit(commit)) ||
-	    (module && !is_commit(module)))
+	if ((!commit && !module) || (commit && !record_is_id(commit)) ||
+	    (module && !record_is_id(module)))
 		return mem_printf("subject-%016llx" END, json_hash(subject));
 	if (commit) {
 		str_add(&s, commit);
@@ -341,6 +333,19 @@ archive_read(struct archive *s, const char *dir)
 	} else
 		free(commits);
 	return rc;
+}
+
+const char **
+archive_list(const struct archive *s, size_t *n)
+{
+	const char **v = mem_array(s->n + 1, sizeof *v);
+
+	*n = 0;
+	if (s->commits)
+		v[(*n)++] = s->commits;
+	for (size_t i = 0; i < s->n; i++)
+		v[(*n)++] = s->v[i].path;
+	return v;
 }
 
 void

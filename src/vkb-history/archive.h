@@ -56,4 +56,8 @@ bool archive_is_sampled(const struct json *rec);
 int archive_read(struct archive *, const char *dir);
 void archive_free(struct archive *);
 
+/* Returns the *n paths of all files, that of the commit records first; each is
+ * borrowed, the caller frees the array. */
+const char **archive_list(const struct archive *, size_t *n);
+
 #endif

@@ -1,9 +1,7 @@
 #include "changegroup.h"
-#include "archive.h"
 #include "changetext.h"
 #include "json.h"
 #include "mem.h"
-#include "record.h"
 #include "str.h"
 #include "trends.h"
 
@@ -11,37 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns "regression", "improvement" or "different", also of a slow change; or
- * "spike". */
-static const char *
-get_direction(const struct json *change)
-{
-	const char *way = json_str(json_path(change, "trend.direction"));
-
-	return way ? way : json_get_str(change, "kind");
-}
-
 static bool
 is_kind(const struct json *change, const char *kind)
 {
 	return strcmp(json_get_str(change, "kind"), kind) == 0;
 }
 
-static bool
-is_worse(const struct json *change)
-{
-	return strcmp(get_direction(change), "regression") == 0;
-}
-
 static enum changegroup_state
 find_state(const struct json *change)
 {
-	if (is_kind(change, "spike"))
+	const char *way = changetext_way(change);
+
+	if (strcmp(way, "spike") == 0)
 		return CHANGEGROUP_SPIKE;
-	if (!is_worse(change))
-		return strcmp(get_direction(change), "improvement") == 0
-		    ? CHANGEGROUP_BETTER
-		    : CHANGEGROUP_OTHER;
+	if (strcmp(way, "regression") != 0)
+		return strcmp(way, "improvement") == 0 ? CHANGEGROUP_BETTER
+						       : CHANGEGROUP_OTHER;
 	if (json_get(change, "waiver"))
 		return CHANGEGROUP_WAIVED;
 	if (strcmp(json_get_str(change, "class"), "gate") != 0)
@@ -129,18 +112,14 @@ find_common_commit(const struct changegroup *g)
 static size_t
 find_end(const struct trends *t, const struct json *change, size_t at)
 {
-	const char *last = json_str(json_at(json_get(change, "range"), 1));
 	double points = json_num(json_at(json_get(change, "n"), 1), 1);
-	size_t i = t->n;
+	size_t last = trends_find_place(
+	    t, json_num(json_at(json_get(change, "indexes"), 1), -1));
 
 	if (at == t->n)
 		return at;
-	while (is_kind(change, "trend") && last && --i > at) {
-		const char *id = record_subject_commit(t->commits[i]->subject);
-
-		if (id && strcmp(id, last) == 0)
-			return i;
-	}
+	if (is_kind(change, "trend") && last < t->n)
+		return last;
 	return points >= 1 && points <= (double)(t->n - at)
 	    ? at + (size_t)points - 1
 	    : at;
@@ -222,7 +201,7 @@ changegroup_kind(struct str *s, const struct changegroup *g)
 	    [CHANGEGROUP_WAIVED] = ", waived",
 	    [CHANGEGROUP_INFO] = ", does not count",
 	    [CHANGEGROUP_SPIKE] = ""};
-	const char *way = get_direction(g->v[0].rec);
+	const char *way = changetext_way(g->v[0].rec);
 
 	str_add(s, g->slow ? "slow " : "");
 	str_add(s, strcmp(way, "different") == 0 ? "change" : way);
@@ -235,28 +214,6 @@ changegroup_percent(struct str *s, const struct json *change)
 	const struct changetext t = changetext_read(change);
 
 	changetext_percent(s, &t);
-}
-
-void
-changegroup_machines(struct str *s, const struct json *change)
-{
-	const struct json *with = json_get(change, "machines"), *j;
-	size_t n = json_len(with);
-	size_t of = n + json_len(json_get(change, "machines_without"));
-
-	if (!n)
-		return;
-	if (of == 1)
-		str_add(s, "on ");
-	else
-		str_printf(s,
-		    "on %s%zu of %zu machines: ", n == 1 ? "only " : "", n, of);
-	for (j = json_first(with); j; j = json_next(j)) {
-		const char *name = json_get_str(j, "machine");
-
-		str_printf(s, "%s%s", j == json_first(with) ? "" : "; ",
-		    name ? name : "?");
-	}
 }
 
 size_t

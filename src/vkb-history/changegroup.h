@@ -65,9 +65,6 @@ void changegroup_kind(struct str *, const struct changegroup *);
 /* Writes "-7.2%" or "up from 0". */
 void changegroup_percent(struct str *, const struct json *change);
 
-/* Writes "on 2 of 3 machines: a; b"; nothing if the history is of one. */
-void changegroup_machines(struct str *, const struct json *change);
-
 /* Returns the number of different cases. */
 size_t changegroup_cases(const struct changegroup *);
 

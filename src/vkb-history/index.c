@@ -2,6 +2,7 @@
 #include "archive.h"
 #include "asset.h"
 #include "changegroup.h"
+#include "changetext.h"
 #include "entry.h"
 #include "html.h"
 #include "json.h"
@@ -11,7 +12,6 @@
 #include "metric.h"
 #include "num.h"
 #include "plot.h"
-#include "record.h"
 #include "stats.h"
 #include "str.h"
 #include "trends.h"
@@ -53,28 +53,20 @@ compare_marks(const void *a, const void *b)
 	return (x->one->at > y->one->at) - (x->one->at < y->one->at);
 }
 
-/* Was the change seen on the machine of the series, or on none of the machines
- * that have a series here? vkb-detect reads all branches, so a host with few
- * commits of this branch may be a separate machine there. */
+/* Was the change seen on the machine of the series? */
 static bool
 is_shown(const struct chart *c, const struct json *rec)
 {
-	const struct machines *m = c->t->machines;
-	const struct json *j = json_first(json_get(rec, "machines"));
-	bool known = false;
+	const char *own = machines_name(c->t->machines, c->s->machine);
+	const struct json *all = json_get(rec, "machines"), *j;
 
-	for (; j; j = json_next(j)) {
+	for (j = json_first(all); j; j = json_next(j)) {
 		const char *one = json_get_str(j, "machine");
 
-		for (size_t i = 0; one && i < machines_count(m); i++) {
-			if (strcmp(one, machines_name(m, i)) != 0)
-				continue;
-			if (i == c->s->machine)
-				return true;
-			known = true;
-		}
+		if (one && strcmp(one, own) == 0)
+			return true;
 	}
-	return !known;
+	return !all;
 }
 
 static void
@@ -497,7 +489,8 @@ write_one(
 	str_clear(&text);
 	if (json_get_str(one->rec, "setup"))
 		str_printf(&text, "%s ", json_get_str(one->rec, "setup"));
-	changegroup_machines(&text, one->rec);
+	if (json_get_str(one->rec, "seen"))
+		str_add(&text, json_get_str(one->rec, "seen"));
 	if (text.len) {
 		str_addc(s, ' ');
 		html_tag(s, "span", "quiet", text.s);
@@ -527,20 +520,14 @@ write_series(struct str *s, const struct index *x, const struct changegroup *g)
 static void
 write_range(struct str *s, const struct changegroup *g)
 {
-	const struct json *range = json_get(g->v[0].rec, "range");
-	const char *first = json_str(json_at(range, 0)),
-		   *last = json_str(json_at(range, 1));
-	char *from, *to;
+	struct str range = {0};
 
-	if (!first || !last || strcmp(first, last) == 0)
-		return;
-	from = record_commit_brief(first, 8);
-	to = record_commit_brief(last, 8);
-	markup_printf(s,
-	    "<br><span class=\"quiet\">or another one from %s to %s</span>",
-	    from, to);
-	free(from);
-	free(to);
+	changetext_range(&range, g->v[0].rec);
+	if (range.len)
+		markup_printf(s,
+		    "<br><span class=\"quiet\">or another one from %s</span>",
+		    range.s);
+	str_free(&range);
 }
 
 static void
@@ -768,6 +755,7 @@ static void
 write_commit_row(
     struct str *s, const struct index *x, const struct archive_entry *e)
 {
+	const struct archive_entry *newest = &x->archive->v[x->archive->n - 1];
 	struct str status = {0};
 
 	index_write_status(&status, x, e, "");
@@ -778,8 +766,9 @@ write_commit_row(
 	if (status.len)
 		str_add(s, status.s);
 	else if (find_place(x->trends, e) == x->trends->n)
-		markup_printf(
-		    s, "<span class=\"quiet\">%s</span> ", trends_branch(e));
+		markup_printf(s, "<span class=\"quiet\">%s</span> ",
+		    trends_same_branch(e, newest) ? "not judged"
+						  : trends_branch(e));
 	else if (!x->unknown && !e->failed)
 		str_add(s, "<span class=\"quiet\">no change</span>");
 	if (e->failed)

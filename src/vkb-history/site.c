@@ -147,7 +147,7 @@ write_navigation(struct str *s, const struct commitpage *p, bool profile)
 	else if (has_profile(e))
 		markup_printf(s,
 		    "<li><a href=\"%s" PROFILE "\">Profile</a></li>\n", e->key);
-	if (p->url && id && strspn(id, "0123456789abcdef") == strlen(id))
+	if (p->url && record_is_id(id))
 		markup_printf(s,
 		    "<li><a rel=\"noreferrer\" href=\"%s%s\">Source</a></li>\n",
 		    p->url, id);
@@ -462,22 +462,20 @@ make_commit_pages(struct site *s, const struct index *index, size_t at)
 static int
 detect_changes(struct site *s, const char *changes)
 {
-	const struct archive *a = &s->archive;
 	char *records = mem_printf("jsonl:%s", changes),
 	     *text = mem_printf("text:%s/" INDEX_TEXT, s->out);
 	const char *begin[] = {"vkb-detect", "-f", records, "-f", text, "--"};
-	size_t n = sizeof begin / sizeof *begin;
-	const char **argv = mem_array(n + a->n + 2, sizeof *argv);
+	size_t n, m = sizeof begin / sizeof *begin;
+	const char **paths = archive_list(&s->archive, &n);
+	const char **argv = mem_array(m + n + 1, sizeof *argv);
 	int rc;
 
 	memcpy(argv, begin, sizeof begin);
-	if (a->commits)
-		argv[n++] = a->commits;
-	for (size_t i = 0; i < a->n; i++)
-		argv[n++] = a->v[i].path;
+	memcpy(argv + m, paths, n * sizeof *paths);
 	rc = call_program(argv, 1);
 	if (rc < 0)
 		s->rc = err_fail("cannot find the changes of the history");
+	free(paths);
 	free(argv);
 	free(records);
 	free(text);

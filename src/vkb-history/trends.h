@@ -1,9 +1,12 @@
 /*
- * The series of a history: the median of each metric of each case at each
- * commit of the newest commit's branch, for each machine (machines.h).
+ * What the charts of a history show: of the series that vkb-detect judges,
+ * those by which cases are judged, at the commits of the newest commit's
+ * branch.
  */
 #ifndef TRENDS_H
 #define TRENDS_H
+
+#include "branch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,32 +14,32 @@
 struct archive;
 struct archive_entry;
 struct json;
-
-enum { TRENDS_LEAST = 10 }; /* commits of a machine, as vkb-detect */
+struct machines;
 
 struct trend_series {
 	size_t kase;        /* of 'cases' */
-	const char *metric; /* borrowed from the trends */
+	const char *metric; /* borrowed from the branch */
 	size_t machine;
 	double *v; /* by commit; NAN: not measured */
 };
 
 struct trend_case {
-	struct json *config;
+	const struct reading_case *of;
 	char *name;
 	const char *primary; /* name of the case's primary metric */
 };
 
 struct trends {
-	const struct archive_entry **commits; /* the oldest first */
+	struct branch branch;                 /* all commits of the archive */
+	const struct archive_entry **commits; /* in the order of the branch */
 	const char **days;                    /* of the commits */
+	size_t *places; /* the commit of each point of the branch, or n */
 	size_t n;
-	struct trend_case *cases;
+	struct trend_case *cases; /* in the order of the branch */
 	size_t ncases;
 	struct trend_series *v;
 	size_t nseries; /* in the order of cases, metrics, machines */
-	struct machines *machines;
-	struct intern *metrics;
+	const struct machines *machines;
 	char *common; /* what all cases have in common, for people */
 };
 
@@ -51,9 +54,9 @@ bool trends_same_branch(
     const struct archive_entry *, const struct archive_entry *);
 
 /*
- * Reads the metrics by which cases are judged from all records of the archive,
- * which is borrowed. Returns -1, after reporting it, if some could not be read;
- * the others are there. Free with trends_free in any case.
+ * Reads all records of the archive, which is borrowed, as vkb-detect does.
+ * Returns -1, after reporting it, if some could not be read; the others are
+ * there. Free with trends_free in any case.
  */
 int trends_read(struct trends *, const struct archive *);
 void trends_free(struct trends *);
@@ -61,7 +64,9 @@ void trends_free(struct trends *);
 /* Returns the number of the case with this configuration, or ncases. */
 size_t trends_find_case(const struct trends *, const struct json *config);
 
-/* Returns the place of the newest commit with this subject, or n. */
+/* Returns the place of the commit of a subject, or of a point of the branch, or
+ * n. */
 size_t trends_find_commit(const struct trends *, const struct json *subject);
+size_t trends_find_place(const struct trends *, double point);
 
 #endif

@@ -753,8 +753,7 @@ draw_changes(struct plot *p, const struct model *m, const struct kase *k,
 			str_clear(&size);
 			str_clear(&class);
 			changetext_percent(&size, &c->text);
-			str_printf(&t, "%s%s at %s: %s",
-			    c->way == c->kind ? "" : "slow ", c->way,
+			str_printf(&t, "%s%s at %s: %s", c->slow, c->way,
 			    c->subject->name, size.s);
 			str_printf(&class, "change %s", c->class);
 			plot_vertical(p, (double)j, class.s, t.s);

@@ -41,21 +41,13 @@ count_results(struct headline *h, const struct model *m)
 	}
 }
 
-/* Writes "Worse: 2 results; no change: 7 results.", for deltas without the
- * record of their comparison. */
+/* Counts the verdicts, for deltas without the record of their comparison. */
 static char *
 count_verdicts(const size_t *count)
 {
 	struct str s = {0};
 
-	for (size_t v = 0; v < VERDICTS; v++)
-		if (count[verdict_order[v]])
-			str_printf(&s, "%s%s: %zu result%s", s.len ? "; " : "",
-			    verdict_word(verdict_order[v]),
-			    count[verdict_order[v]],
-			    num_plural((double)count[v]));
-	str_add(&s, s.len ? "." : "Nothing was judged.");
-	s.s[0] = (char)toupper((unsigned char)s.s[0]);
+	str_add(&s, changetext_counts(&s, count) ? "." : "Nothing was judged.");
 	return str_take(&s);
 }
 
@@ -171,7 +163,7 @@ describe_history(struct headline *h, const struct model *m)
 
 	*h = (struct headline){.outcome = VERDICTS};
 	for (size_t i = 0; i < m->nchanges; i++) {
-		spikes += strcmp(m->changes[i].kind, "spike") == 0;
+		spikes += strcmp(m->changes[i].way, "spike") == 0;
 		worse += strcmp(m->changes[i].way, "regression") == 0 &&
 		    !json_get(m->changes[i].rec, "waiver");
 	}

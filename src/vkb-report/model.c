@@ -1,7 +1,6 @@
 #include "model.h"
 #include "casename.h"
 #include "caseset.h"
-#include "err.h"
 #include "intern.h"
 #include "json.h"
 #include "jsonl.h"
@@ -547,11 +546,10 @@ take_change(struct model *m, struct json *rec)
 	    .kase = add_case(m, json_get(rec, "config")),
 	    .subject = add_subject(m, json_get(rec, "subject")),
 	    .text = changetext_read(rec),
-	    .kind = json_get_str(rec, "kind"),
+	    .slow = json_get(rec, "trend") ? "slow " : "",
+	    .way = changetext_way(rec),
 	};
 
-	c.way = json_str(json_path(rec, "trend.direction"));
-	c.way = c.way ? c.way : c.kind;
 	c.class = strcmp(c.way, "regression") == 0 ? "regression"
 	    : strcmp(c.way, "improvement") == 0    ? "improvement"
 						   : "spike";

@@ -74,8 +74,8 @@ struct change {
 	struct kase *kase;
 	const struct subject *subject;
 	struct changetext text;
-	const char *kind;
-	const char *way; /* of a trend: its direction; else the kind */
+	const char *slow; /* "slow " before the way of a slow change, or "" */
+	const char *way;  /* changetext_way */
 	const char
 	    *class; /* "regression", "improvement", or "spike": neither */
 };

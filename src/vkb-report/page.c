@@ -14,7 +14,6 @@
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
-#include "num.h"
 #include "opt.h"
 #include "plot.h"
 #include "record.h"
@@ -50,8 +49,7 @@ write_subject(
 {
 	const char *commit = record_subject_commit(subject->json);
 
-	if (p->commit_url && commit && *commit &&
-	    strspn(commit, "0123456789abcdef") == strlen(commit))
+	if (p->commit_url && record_is_id(commit))
 		markup_printf(s, "<a rel=\"noreferrer\" href=\"%s%s\">%s</a>",
 		    p->commit_url, commit, subject->name);
 	else
@@ -623,40 +621,24 @@ write_results(struct str *s, const struct page *p)
 }
 
 static void
-write_range(struct str *s, const struct json *rec)
-{
-	const struct json *range = json_get(rec, "range");
-	const char *from = json_str(json_at(range, 0));
-	const char *to = json_str(json_at(range, 1));
-	char *brief[2];
-
-	if (!from || !to || strcmp(from, to) == 0) {
-		str_add(s, "<td>-</td>");
-		return;
-	}
-	brief[0] = record_commit_brief(from, 8);
-	brief[1] = record_commit_brief(to, 8);
-	markup_printf(s, "<td>%s to %s</td>", brief[0], brief[1]);
-	free(brief[0]);
-	free(brief[1]);
-}
-
-static void
 write_change_row(struct str *s, const struct page *p, const struct change *c)
 {
 	const struct kase *k = c->kase;
 	const struct json *rec = c->rec;
+	struct str range = {0};
 
 	str_add(s, "<tr><th scope=\"row\">");
 	write_case_link(s, k);
 	str_add(s, "</th>");
 	html_tag(s, "td", NULL, c->text.metric);
 	write_subject_cell(s, p, c->subject);
-	write_range(s, rec);
+	changetext_range(&range, rec);
+	html_tag(s, "td", NULL, range.len ? range.s : "-");
+	str_free(&range);
 	str_add(s, "<td class=\"n\">");
 	changetext_interval(s, &c->text);
 	markup_printf(s, "</td><td><span class=\"badge %s\">%s%s</span>",
-	    c->class, c->way == c->kind ? "" : "slow ", c->way);
+	    c->class, c->slow, c->way);
 	if (json_get_bool(rec, "new", false))
 		str_add(s, ", new");
 	if (json_get(rec, "waiver"))

@@ -147,7 +147,7 @@ format_last_change(struct str *s, const struct model *m, const struct kase *k,
 		if (c->kase != k || strcmp(c->text.metric, metric) != 0)
 			continue;
 		changetext_percent(s, &c->text);
-		str_printf(s, " at %s %s", c->subject->name, c->kind);
+		str_printf(s, " at %s %s%s", c->subject->name, c->slow, c->way);
 		return;
 	}
 }

@@ -3,7 +3,7 @@
 
 #include "json.h"
 #include "rng.h"
-#include "vkb-detect/ancestry.h"
+#include "ancestry.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #include "tap.h"
 
 #include "jsonl.h"
-#include "vkb-detect/branch.h"
-#include "vkb-detect/reading.h"
+#include "branch.h"
+#include "reading.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
 #include "changepoint.h"
 #include "jsonl.h"
 #include "str.h"
-#include "vkb-detect/branch.h"
-#include "vkb-detect/reading.h"
+#include "branch.h"
+#include "reading.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -21,31 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * One column of a case, read once and divided by machine, so that the series of
- * many machines cost no more than their rows.
- */
-/* The rows of one machine. */
-struct column_part {
-	size_t n;
-	const struct rows_run *runs; /* .session: the index of the point */
-	const double *values;
-	const double *counts; /* of COUNTED_METRIC; NULL: not needed */
-};
-
+/* The column of a case that was read last: the series of its machines follow
+ * each other. */
 struct column {
 	const struct rows *of; /* NULL: nothing is read */
 	size_t at;             /* which column of these */
 	struct rows_run *runs;
-	double *v, *counts;
-	size_t *first; /* rows first[i]..first[i + 1] - 1 are of machine i */
+	double *v, *counts; /* of COUNTED_METRIC; NULL: not needed */
 };
-
-static struct column *
-column_new(void)
-{
-	return mem_new(sizeof(struct column));
-}
 
 static void
 clear_column(struct column *c)
@@ -53,16 +36,7 @@ clear_column(struct column *c)
 	free(c->runs);
 	free(c->v);
 	free(c->counts);
-	free(c->first);
 	*c = (struct column){0};
-}
-
-static void
-column_free(struct column *c)
-{
-	if (c)
-		clear_column(c);
-	free(c);
 }
 
 /* Reads the counts of the runs if the metric needs them. */
@@ -79,54 +53,16 @@ read_counts(struct column *c, const struct branch *h, const struct series *s)
 	return rows_values(r, h->reading->scratch, at, c->counts);
 }
 
-/* Reorders n elements of this size: element i becomes that of number order[i].
- */
-static void
-reorder_array(void *v, const uint32_t *order, size_t n, size_t size)
-{
-	char *to = v, *from = mem_array(n + 1, size);
-
-	memcpy(from, v, n * size);
-	for (size_t i = 0; i < n; i++)
-		memcpy(to + i * size, from + order[i] * size, size);
-	free(from);
-}
-
-/* Sorts the rows by machine, and sets their points. */
-static void
-divide_rows(struct column *c, const struct branch *h, size_t n)
-{
-	const struct machines *m = h->reading->machines;
-	size_t count = machines_count(m);
-	uint32_t *order = mem_array(n + 1, sizeof *order);
-
-	c->first = mem_array(count + 2, sizeof *c->first);
-	for (size_t i = 0; i < n; i++) {
-		c->first[machines_find(m, c->runs[i].block) + 2]++;
-		c->runs[i].session = (uint32_t)h->places[c->runs[i].session];
-	}
-	for (size_t i = 2; i < count + 2; i++)
-		c->first[i] += c->first[i - 1];
-	for (size_t i = 0; i < n; i++) {
-		size_t machine = machines_find(m, c->runs[i].block);
-
-		order[c->first[machine + 1]++] = (uint32_t)i;
-	}
-	if (count > 1) {
-		reorder_array(c->runs, order, n, sizeof *c->runs);
-		reorder_array(c->v, order, n, sizeof *c->v);
-		if (c->counts)
-			reorder_array(c->counts, order, n, sizeof *c->counts);
-	}
-	free(order);
-}
-
+/* Reads the column of a series, unless it is the last that was read. Returns -1
+ * on error, after reporting it. */
 static int
 load_column(struct column *c, const struct branch *h, const struct series *s)
 {
 	const struct rows *r = &s->kase->rows;
 	struct scratch *scratch = h->reading->scratch;
 
+	if (c->of == r && c->at == s->column)
+		return 0;
 	clear_column(c);
 	c->runs = mem_array(r->n + 1, sizeof *c->runs);
 	c->v = mem_array(r->n + 1, sizeof *c->v);
@@ -134,30 +70,38 @@ load_column(struct column *c, const struct branch *h, const struct series *s)
 	    rows_values(r, scratch, s->column, c->v) < 0 ||
 	    read_counts(c, h, s) < 0)
 		return -1;
-	divide_rows(c, h, r->n);
 	c->of = r;
 	c->at = s->column;
 	return 0;
 }
 
-/* Reads the part of a series, which is borrowed until the next call. Returns
- * -1 on error, after reporting it. */
-static int
-column_read(
-    const struct branch *h, const struct series *s, struct column_part *part)
-{
-	struct column *c = h->column;
-	size_t at;
+/* The values of a series, in the order of the input. */
+struct part {
+	size_t n;
+	struct rows_run *runs; /* .session: the index of the point */
+	double *v, *counts;    /* counts: NAN: measured */
+};
 
-	if ((c->of != &s->kase->rows || c->at != s->column) &&
-	    load_column(c, h, s) < 0)
-		return -1;
-	at = c->first[s->machine];
-	*part = (struct column_part){.n = c->first[s->machine + 1] - at,
-	    .runs = c->runs + at,
-	    .values = c->v + at,
-	    .counts = c->counts ? c->counts + at : NULL};
-	return 0;
+/* Takes the values of the column that are of the machine of the series. */
+static struct part
+take_part(const struct branch *h, const struct series *s)
+{
+	const struct column *c = h->column;
+	const struct machines *m = h->reading->machines;
+	size_t n = s->kase->rows.n;
+	struct part p = {.runs = mem_array(n + 1, sizeof *p.runs),
+	    .v = mem_array(n + 1, sizeof *p.v),
+	    .counts = mem_array(n + 1, sizeof *p.counts)};
+
+	for (size_t i = 0; i < n; i++) {
+		if (machines_find(m, c->runs[i].block) != s->machine)
+			continue;
+		p.runs[p.n] = c->runs[i];
+		p.runs[p.n].session = (uint32_t)h->places[c->runs[i].session];
+		p.v[p.n] = c->v[i];
+		p.counts[p.n++] = c->counts ? c->counts[i] : NAN;
+	}
+	return p;
 }
 
 /* Lists the series of a history and the cases with failed runs. */
@@ -258,6 +202,12 @@ list_series(struct branch *h)
 }
 
 static int
+compare_errors(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int
 compare_failures(const void *a, const void *b, void *arg)
 {
 	const struct reading_failure *x = a, *y = b;
@@ -267,64 +217,47 @@ compare_failures(const void *a, const void *b, void *arg)
 
 	c = c ? c : (x->kase > y->kase) - (x->kase < y->kase);
 	c = c ? c : (x->point > y->point) - (x->point < y->point);
-	return c ? c
-		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
+	return c ? c : compare_errors(x->error, y->error);
 }
 
-/* By case, then by failed runs, most first. */
-static int
-compare_losses(const void *a, const void *b)
-{
-	const struct loss *x = a, *y = b;
-	int c = (x->kase > y->kase) - (x->kase < y->kase);
-
-	c = c ? c : (x->failed < y->failed) - (x->failed > y->failed);
-	return c ? c
-		 : strcmp(x->error ? x->error : "", y->error ? y->error : "");
-}
-
-/* Sums the failed runs of each case at each point. */
+/* Sums the failed runs of each case. */
 static void
 collect_losses(struct branch *h)
 {
 	struct reading *in = h->reading;
 	struct reading_failure *f = in->failures;
-	size_t order = 0;
+	size_t most = 0;
 
 	if (!in->nfailures)
 		return;
 	qsort_r(f, in->nfailures, sizeof *f, compare_failures, in);
 	h->losses = mem_array(in->nfailures, sizeof *h->losses);
-	for (size_t i = 0; i < in->nfailures; i++) {
-		struct loss *l = &h->losses[h->nlosses];
-		bool same = i && f[i].kase == f[i - 1].kase;
+	for (size_t i = 0, n; i < in->nfailures; i += n) {
+		struct loss *l;
+		size_t sum = 0; /* at one commit */
 
-		order += i && !same;
-		if (same && f[i].point == f[i - 1].point) {
-			l[-1].failed += f[i].failed;
-			continue;
+		for (n = 0; i + n < in->nfailures &&
+		     f[i + n].kase == f[i].kase && f[i + n].point == f[i].point;
+		     n++)
+			sum += f[i + n].failed;
+		if (!i || f[i].kase != f[i - 1].kase) {
+			h->losses[h->nlosses++] =
+			    (struct loss){.config = in->v[f[i].kase].config};
+			most = 0;
 		}
-		*l = (struct loss){
-		    in->v[f[i].kase].config, f[i].error, f[i].failed, order};
-		h->nlosses++;
+		l = &h->losses[h->nlosses - 1];
+		l->failed += sum;
+		l->commits++;
+		if (sum > most ||
+		    (sum == most && compare_errors(f[i].error, l->error) < 0))
+			l->error = f[i].error;
+		most = sum > most ? sum : most;
 	}
-	qsort(h->losses, h->nlosses, sizeof *h->losses, compare_losses);
 }
-
-/* Makes the series, the losses and the names of cases, after the points and
- * machines are made. */
-static void
-listing_make(struct branch *h)
-{
-	list_series(h);
-	collect_losses(h);
-}
-
-/* Values of counted and of measured runs in one series. */
 
 /* Were runs counted at the newest point with values? */
 static bool
-is_newest_counted(const struct column_part *c, size_t npoints)
+is_newest_counted(const struct part *c, size_t npoints)
 {
 	size_t newest = 0;
 	bool counted = false;
@@ -332,28 +265,12 @@ is_newest_counted(const struct column_part *c, size_t npoints)
 	for (size_t i = 0; i < c->n; i++) {
 		size_t at = c->runs[i].session;
 
-		if (isnan(c->values[i]) || at >= npoints || at < newest)
+		if (isnan(c->v[i]) || at >= npoints || at < newest)
 			continue;
 		counted = (at == newest && counted) || !isnan(c->counts[i]);
 		newest = at;
 	}
 	return counted;
-}
-
-/*
- * Of a metric that is exact in counted runs, keeps those of its values 'v', one
- * for each run of the part, that are of counted or of other runs, as those of
- * the newest of 'npoints' points are, counted ones first. Sets 'counted' and
- * 'others'.
- */
-static void
-kinds_keep_one(const struct column_part *c, size_t npoints, double *v,
-    struct branch_values *to)
-{
-	if (!c->counts)
-		return;
-	to->counted = is_newest_counted(c, npoints);
-	to->others = counted_keep(to->counted, v, c->counts, c->n);
 }
 
 static bool
@@ -461,8 +378,8 @@ order_points(struct branch *h)
 void
 branch_begin(struct branch *h, const char *dir)
 {
-	*h = (struct branch){
-	    .reading = reading_new(dir), .column = column_new()};
+	*h = (struct branch){.reading = reading_new(dir),
+	    .column = mem_new(sizeof(struct column))};
 }
 
 void
@@ -471,7 +388,8 @@ branch_end(struct branch *h, size_t least)
 	order_points(h);
 	machines_make(h->reading->machines, least);
 	h->machines = machines_count(h->reading->machines);
-	listing_make(h);
+	list_series(h);
+	collect_losses(h);
 	if (h->npoints && ancestry_length(h->reading->ancestry))
 		h->length = branch_count_suspects(h, 0, h->npoints - 1);
 }
@@ -491,8 +409,19 @@ branch_free(struct branch *h)
 	free(h->losses);
 	casename_free(h->names);
 	reading_free(h->reading);
-	column_free(h->column);
+	if (h->column)
+		clear_column(h->column);
+	free(h->column);
 	*h = (struct branch){0};
+}
+
+size_t
+branch_find_point(const struct branch *h, const struct json *subject)
+{
+	size_t n = h->npoints + h->nlost;
+	size_t id = reading_find_point(h->reading, subject);
+
+	return id < n ? h->places[id] : n;
 }
 
 /* Keeps the number of the text that is last by strcmp. */
@@ -505,9 +434,12 @@ keep_last_text(const struct intern *in, uint32_t *kept, uint32_t new)
 
 /* Groups values by point; drops those of lost points. */
 static void
-group_values(const struct branch *h, const struct rows_run *runs,
-    const double *v, size_t n, struct branch_values *to)
+group_values(
+    const struct branch *h, const struct part *c, struct branch_values *to)
 {
+	const struct rows_run *runs = c->runs;
+	const double *v = c->v;
+	size_t n = c->n;
 	const struct reading *in = h->reading;
 	size_t *first = mem_array(h->npoints + 2, sizeof *first);
 
@@ -545,21 +477,23 @@ int
 branch_read_values(
     const struct branch *h, const struct series *s, struct branch_values *to)
 {
-	struct column_part c;
-	double *v;
+	struct part c;
 
 	*to = (struct branch_values){0};
-	if (column_read(h, s, &c) < 0)
+	if (load_column(h->column, h, s) < 0)
 		return -1;
-	v = mem_array(c.n + 1, sizeof *v);
-	for (size_t i = 0; i < c.n; i++)
-		v[i] = c.values[i];
-	kinds_keep_one(&c, h->npoints, v, to);
+	c = take_part(h, s);
+	if (h->column->counts) {
+		to->counted = is_newest_counted(&c, h->npoints);
+		to->others = counted_keep(to->counted, c.v, c.counts, c.n);
+	}
 	to->v = mem_array(h->npoints + 1, sizeof *to->v);
 	to->all = mem_array(c.n + 1, sizeof *to->all);
 	to->setups = mem_array(h->npoints + 1, sizeof *to->setups);
-	group_values(h, c.runs, v, c.n, to);
-	free(v);
+	group_values(h, &c, to);
+	free(c.runs);
+	free(c.v);
+	free(c.counts);
 	return 0;
 }
 

@@ -134,9 +134,8 @@ get_tree(const struct json *subject, const char *key)
 	return tree && record_subject_is_dirty(subject) ? tree : "";
 }
 
-/* Returns the number of the point of a subject: that of its commit. */
-static size_t
-intern_point(struct reading *in, struct branch *h, const struct json *subject)
+size_t
+reading_find_point(const struct reading *in, const struct json *subject)
 {
 	const char *commit = json_get_str(subject, "commit");
 	const char *module = json_get_str(subject, "module_commit");
@@ -152,13 +151,22 @@ intern_point(struct reading *in, struct branch *h, const struct json *subject)
 	else
 		json_canonical(&key, subject);
 	id = intern_id(in->keys, key.s);
+	str_free(&key);
+	return id;
+}
+
+/* Returns the number of the point of a subject, which is added. */
+static size_t
+add_point(struct reading *in, struct branch *h, const struct json *subject)
+{
+	size_t id = reading_find_point(in, subject);
+
 	if (id == h->npoints) {
 		h->points = mem_grow(
 		    h->points, h->npoints, &in->pointcap, sizeof *h->points);
 		h->points[h->npoints++] = (struct point){0};
 	}
 	update_point(&h->points[id], subject);
-	str_free(&key);
 	return id;
 }
 
@@ -189,7 +197,7 @@ intern_subject(struct reading *in, struct branch *h,
 		    &in->subjectcap, sizeof *in->serving);
 		j = caseset_value(in->subjects, id);
 		in->serving[id] = intern_setup(in->servers, setup_server(j));
-		in->points[in->npoints++] = intern_point(in, h, j);
+		in->points[in->npoints++] = add_point(in, h, j);
 		json_free(j);
 	}
 	*point = in->points[id];
@@ -395,7 +403,7 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
 	const struct json *subject = json_get(rec, "subject");
 	const struct json *env = json_get(rec, "env");
-	size_t point = intern_point(in, h, subject), kase;
+	size_t point = add_point(in, h, subject), kase;
 	struct rows_run run = {.session = (uint32_t)point};
 
 	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))

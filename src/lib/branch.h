@@ -56,9 +56,9 @@ struct branch_values {
 
 struct loss { /* failed runs of a case */
 	const struct json *config;
-	const char *error; /* NULL: not known */
-	size_t failed;
-	size_t kase; /* number of the case */
+	const char
+	    *error; /* at the commit with most of them; NULL: not known */
+	size_t failed, commits;
 };
 
 struct branch {
@@ -66,7 +66,7 @@ struct branch {
 	size_t npoints, nlost; /* points[npoints..] are lost */
 	struct series *series; /* in the order of cases, metrics, machines */
 	size_t nseries;
-	struct loss *losses;
+	struct loss *losses; /* by case */
 	size_t nlosses;
 	size_t length;  /* commits on the line from the first to the last
 			 * point; 0: there is no line */
@@ -87,6 +87,10 @@ void branch_begin(struct branch *, const char *dir);
  * points is a machine of its own, see machines.h. */
 void branch_end(struct branch *, size_t least);
 void branch_free(struct branch *);
+
+/* Returns the index of the point of a subject; npoints or more: it has none, or
+ * that is lost. */
+size_t branch_find_point(const struct branch *, const struct json *subject);
 
 /*
  * Reads the values of a series; free them with branch_free_values. Where some

@@ -15,6 +15,7 @@
 #include "str.h"
 
 struct branch;
+struct json;
 struct jsonl;
 
 struct reading_case {
@@ -65,6 +66,10 @@ bool reading_is_replaced(const struct reading_case *, const char *metric);
 /* 'dir' is the folder of the file; borrowed. */
 struct reading *reading_new(const char *dir);
 void reading_free(struct reading *);
+
+/* Returns the number of the point of a subject, that of its commit, or one that
+ * no point has. */
+size_t reading_find_point(const struct reading *, const struct json *subject);
 
 /* Reads all records. Returns -1, after reporting it, if some could not be read;
  * the others are there. */
