@@ -6,7 +6,7 @@
  * .1 that any is wrong. The model is cautious: it takes more cases for changed
  * and more noise for possible than there are, so that at most one in twenty
  * reports without a change claims one, but for the few cells of
- * tests/bench/verdicts that vkb-compare(1) names.
+ * tests/bench/verdicts of which vkb-compare(1) has the rates.
  */
 #ifndef CLAIM_H
 #define CLAIM_H

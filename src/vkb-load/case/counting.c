@@ -380,7 +380,7 @@ counting_run(const struct engine_job *j, const struct engine_work *works,
 /* What a function of the allocator does with memory. */
 enum { NOT_OF_ALLOCATOR, TAKES, RESIZES, FREES, ALLOCATOR_KINDS };
 
-/* Returns what a name does, see vkb-load(1). */
+/* Returns what a name does, see vkb-counting(7). */
 static int
 find_allocator(const char *name)
 {
