@@ -357,18 +357,55 @@ client_next(struct client *c, int timeout_ms)
 	return r;
 }
 
+/* Adds a letter and a number; for millions of keys, printf would take most of
+ * the time. */
+static void
+add_line(struct str *s, char letter, size_t n)
+{
+	char text[24], *p = text + sizeof text;
+
+	*--p = '\n';
+	*--p = '\r';
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	*--p = letter;
+	str_addn(s, p, (size_t)(text + sizeof text - p));
+}
+
+void
+client_format_head(struct str *s, size_t words)
+{
+	add_line(s, '*', words);
+}
+
+void
+client_format_word(struct str *s, const char *word, size_t n)
+{
+	add_line(s, '$', n);
+	str_addn(s, word, n);
+	str_add(s, "\r\n");
+}
+
+void
+client_format(struct str *s, const char *const *argv)
+{
+	size_t n = 0;
+
+	while (argv[n])
+		n++;
+	client_format_head(s, n);
+	for (; *argv; argv++)
+		client_format_word(s, *argv, strlen(*argv));
+}
+
 struct reply *
 client_call(struct client *c, int timeout_ms, const char *const *argv)
 {
 	struct reply *reply;
 	struct str s = {0};
-	size_t n = 0;
 
-	while (argv[n])
-		n++;
-	str_printf(&s, "*%zu\r\n", n);
-	for (size_t i = 0; i < n; i++)
-		str_printf(&s, "$%zu\r\n%s\r\n", strlen(argv[i]), argv[i]);
+	client_format(&s, argv);
 	reply = client_send(c, timeout_ms, s.s, s.len);
 	str_free(&s);
 	return reply;
