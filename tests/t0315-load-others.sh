@@ -165,6 +165,7 @@ for text in '"command":"SET k:__rand_int__ v"' \
   '"test":"set","setup_commands":["FCALL f 1 __prefix__a"]' \
   '"command":"GET __prefix__a ; EVAL \"return 1\" 1 __prefix__a"' \
   '"command":"BLPOP __prefix__a theirs 1"' \
+  '"command":"JSON.MGET __prefix__a theirs $"' \
   '"command":"XREAD COUNT 1 STREAMS __prefix__a theirs 0 0"'; do
   printf '[{"test_groups":[{"scenarios":[{"id":"a",%s,"requests":10}]}]}]\n' \
     "$text" >none.json
@@ -188,7 +189,7 @@ test_status 2 'another engine' vkb-load --port "$port" --no-flush \
   --engine valkey-benchmark --runs 1 c.json
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'all of that has changed nothing'
 
-printf '[{"test_groups":[{"scenarios":[{"id":"keys","command":"3 mget __prefix__a __prefix__b ; XREAD STREAMS __prefix__s 0 ; ZUNION 2 __prefix__y __prefix__z ; EVAL_RO \"return 1\" 1 __prefix__a","requests":50,"setup_commands":["MSET __prefix__a 1 __prefix__b 2","BITOP AND __prefix__c __prefix__a __prefix__b","COPY __prefix__a __prefix__d"],"teardown_commands":["DEL __prefix__a __prefix__b"]}]}]}]\n' \
+printf '[{"test_groups":[{"scenarios":[{"id":"keys","command":"3 mget __prefix__a __prefix__b ; XREAD STREAMS __prefix__s 0 ; ZUNION 2 __prefix__y __prefix__z ; BLPOP __prefix__l __prefix__m 0.01 ; EVAL_RO \"return 1\" 1 __prefix__a","requests":50,"setup_commands":["MSET __prefix__a 1 __prefix__b 2","BITOP AND __prefix__c __prefix__a __prefix__b","COPY __prefix__a __prefix__d"],"teardown_commands":["DEL __prefix__a __prefix__b"]}]}]}]\n' \
   >keys.json
 test_that 'commands with several keys of ours' \
   vkb-load --port "$port" --no-flush --runs 1 keys.json

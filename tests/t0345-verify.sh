@@ -32,6 +32,7 @@ run_refused() { # these are checked only when a run begins
 }
 run_refused 'a command that cannot be verified' 'cannot check LRANGE: it checks GET, ' -t lrange_100
 run_refused 'a command of a mix that cannot be verified' 'cannot check INCR' --mix 'GET 9 INCR 1'
+run_refused 'a command with an open quote' 'not run: a quote is not closed' --command "SET {key} '__data__"
 run_refused 'a list of commands' 'cannot check LPUSH' --mix "'SET {key} __data__ ; LPUSH l x' 1"
 run_refused 'a literal value' 'word 2 of SET must be __data__, not .own' --mix "'SET a own' 1"
 run_refused 'a key with __data__ in its name' 'word 1 of SET cannot have __data__' \

@@ -1,5 +1,6 @@
 #include "client.h"
 #include "clock.h"
+#include "connect.h"
 #include "mem.h"
 #include "num.h"
 #include "replybounds.h"
@@ -9,14 +10,11 @@
 #include <errno.h>
 #include <math.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <hiredis.h>
@@ -66,67 +64,39 @@ wait_for_events(int fd, short events, int64_t deadline)
 	return n > 0 ? 0 : -1;
 }
 
-/* Returns a connected fd, or -1 with errno. A full backlog of a unix socket is
- * EAGAIN; the caller tries again. */
+/* Waits until the socket is connected. Returns it; or -1 with errno, also if it
+ * is -1, and it is closed. */
 static int
-connect_address(
-    int family, const struct sockaddr *a, socklen_t n, int64_t deadline)
+finish_connect(int fd, int64_t deadline)
 {
-	int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int on = 1, e = 0;
+	int e = 0;
 	socklen_t len = sizeof e;
 
 	if (fd < 0)
 		return -1;
-	if (family != AF_UNIX)
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	if (connect(fd, a, n) == 0)
+	if (wait_for_events(fd, POLLOUT, deadline) == 0 &&
+	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) == 0 && !e)
 		return fd;
-	if ((errno == EINPROGRESS || errno == EINTR) &&
-	    wait_for_events(fd, POLLOUT, deadline) == 0 &&
-	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) == 0) {
-		if (!e)
-			return fd;
-		errno = e;
-	}
-	e = errno;
+	e = e ? e : errno;
 	close(fd);
 	errno = e;
 	return -1;
 }
 
+/* Returns a connected fd, or -1 with errno. */
 static int
-connect_unix(const char *path, int64_t deadline)
+connect_host(const char *host, int port, int64_t deadline)
 {
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	const char *why;
+	struct addrinfo *list =
+	    connect_resolve(host ? host : "127.0.0.1", port, false, &why);
+	int fd = -1, e;
 
-	if (strlen(path) >= sizeof a.sun_path) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	strcpy(a.sun_path, path);
-	return connect_address(
-	    AF_UNIX, (struct sockaddr *)&a, sizeof a, deadline);
-}
-
-static int
-connect_tcp(const char *host, int port, int64_t deadline)
-{
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
-	char service[16];
-	int fd = -1, rc, e;
-
-	snprintf(service, sizeof service, "%d", port);
-	rc = getaddrinfo(host ? host : "127.0.0.1", service, &hints, &list);
-	if (rc) {
-		errno = rc == EAI_SYSTEM ? errno : ENXIO;
-		return -1;
-	}
 	for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
-		fd = connect_address(
-		    a->ai_family, a->ai_addr, a->ai_addrlen, deadline);
+		fd = finish_connect(connect_tcp(a, 0), deadline);
 	e = errno;
-	freeaddrinfo(list);
+	if (list)
+		freeaddrinfo(list);
 	errno = e;
 	return fd;
 }
@@ -208,8 +178,9 @@ struct client *
 client_open(const struct client_address *a, int timeout_ms)
 {
 	int64_t deadline = clock_ns() + timeout_ms * INT64_C(1000000);
-	int fd = a->unixsocket ? connect_unix(a->unixsocket, deadline)
-			       : connect_tcp(a->host, a->port, deadline);
+	int fd = a->unixsocket
+	    ? finish_connect(connect_unix(a->unixsocket), deadline)
+	    : connect_host(a->host, a->port, deadline);
 	struct client *c;
 	int e;
 
@@ -386,18 +357,55 @@ client_next(struct client *c, int timeout_ms)
 	return r;
 }
 
+/* Adds a letter and a number; for millions of keys, printf would take most of
+ * the time. */
+static void
+add_line(struct str *s, char letter, size_t n)
+{
+	char text[24], *p = text + sizeof text;
+
+	*--p = '\n';
+	*--p = '\r';
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	*--p = letter;
+	str_addn(s, p, (size_t)(text + sizeof text - p));
+}
+
+void
+client_format_head(struct str *s, size_t words)
+{
+	add_line(s, '*', words);
+}
+
+void
+client_format_word(struct str *s, const char *word, size_t n)
+{
+	add_line(s, '$', n);
+	str_addn(s, word, n);
+	str_add(s, "\r\n");
+}
+
+void
+client_format(struct str *s, const char *const *argv)
+{
+	size_t n = 0;
+
+	while (argv[n])
+		n++;
+	client_format_head(s, n);
+	for (; *argv; argv++)
+		client_format_word(s, *argv, strlen(*argv));
+}
+
 struct reply *
 client_call(struct client *c, int timeout_ms, const char *const *argv)
 {
 	struct reply *reply;
 	struct str s = {0};
-	size_t n = 0;
 
-	while (argv[n])
-		n++;
-	str_printf(&s, "*%zu\r\n", n);
-	for (size_t i = 0; i < n; i++)
-		str_printf(&s, "$%zu\r\n%s\r\n", strlen(argv[i]), argv[i]);
+	client_format(&s, argv);
 	reply = client_send(c, timeout_ms, s.s, s.len);
 	str_free(&s);
 	return reply;

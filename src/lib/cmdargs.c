@@ -1,4 +1,5 @@
 #include "cmdargs.h"
+#include "mem.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -17,6 +18,7 @@
  *	o  CMDARGS_OTHER
  *	?  any number of options without values
  *	N  a number, and so many keys
+ *	K  keys up to the last word
  *	S  everything up to STREAMS; the first half of the rest are keys
  *	X  the options of XADD, and the ID
  *	O  syntax, where the word after STORE or STOREDIST is a key
@@ -31,9 +33,9 @@ static const struct command {
     {"BGREWRITEAOF", "", ADMIN}, {"BGSAVE", "", ADMIN}, {"BITCOUNT", "k", NULL},
     {"BITFIELD", "k", NULL}, {"BITFIELD_RO", "k", NULL}, {"BITOP", ".*k", NULL},
     {"BITPOS", "k", NULL}, {"BLMOVE", "kk", BLOCKS}, {"BLMPOP", ".N", BLOCKS},
-    {"BLPOP", "*k", BLOCKS}, {"BRPOP", "*k", BLOCKS},
+    {"BLPOP", "K", BLOCKS}, {"BRPOP", "K", BLOCKS},
     {"BRPOPLPUSH", "kk", BLOCKS}, {"BZMPOP", ".N", BLOCKS},
-    {"BZPOPMAX", "*k", BLOCKS}, {"BZPOPMIN", "*k", BLOCKS},
+    {"BZPOPMAX", "K", BLOCKS}, {"BZPOPMIN", "K", BLOCKS},
     {"CLIENT", "", CONNECTION}, {"CLUSTER", "", ADMIN}, {"COMMAND", "", ADMIN},
     {"COMMANDLOG", "", ADMIN}, {"CONFIG", "", ADMIN}, {"COPY", "kk", NULL},
     {"DBSIZE", "", NULL}, {"DEBUG", "", ADMIN}, {"DECR", "k", NULL},
@@ -64,44 +66,46 @@ static const struct command {
     {"HSETEX", "k", NULL}, {"HSETNX", "kvv", NULL}, {"HSTRLEN", "kv", NULL},
     {"HTTL", "k", NULL}, {"HVALS", "k", NULL}, {"INCR", "k", NULL},
     {"INCRBY", "k.", NULL}, {"INCRBYFLOAT", "k.", NULL}, {"INFO", "?", NULL},
-    {"KEYS", "o", NULL}, {"LASTSAVE", "", ADMIN}, {"LATENCY", "", ADMIN},
-    {"LCS", "kk", NULL}, {"LINDEX", "k", NULL}, {"LINSERT", "k.vv", NULL},
-    {"LLEN", "k", NULL}, {"LMOVE", "kk", NULL}, {"LMPOP", "N", NULL},
-    {"LOLWUT", "", ADMIN}, {"LPOP", "k", NULL}, {"LPOS", "kv", NULL},
-    {"LPUSH", "k*v", NULL}, {"LPUSHX", "k*v", NULL}, {"LRANGE", "k", NULL},
-    {"LREM", "k.v", NULL}, {"LSET", "k.v", NULL}, {"LTRIM", "k", NULL},
-    {"MEMORY", ".k", NULL}, {"MGET", "*k", NULL}, {"MIGRATE", "", ADMIN},
-    {"MODULE", "", ADMIN}, {"MONITOR", "", SUBSCRIBES}, {"MOVE", "k", NULL},
-    {"MSET", "*kv", NULL}, {"MSETNX", "*kv", NULL}, {"MULTI", "", NULL},
-    {"OBJECT", ".k", NULL}, {"PERSIST", "k", NULL}, {"PEXPIRE", "k", NULL},
-    {"PEXPIREAT", "k", NULL}, {"PEXPIRETIME", "k", NULL},
-    {"PFADD", "k*v", NULL}, {"PFCOUNT", "*k", NULL}, {"PFDEBUG", "", ADMIN},
-    {"PFMERGE", "*k", NULL}, {"PFSELFTEST", "", ADMIN}, {"PING", "v", NULL},
-    {"PSETEX", "k.v", NULL}, {"PSUBSCRIBE", "", SUBSCRIBES},
-    {"PSYNC", "", SUBSCRIBES}, {"PTTL", "k", NULL}, {"PUBLISH", "vv", NULL},
-    {"PUBSUB", ".*v", NULL}, {"PUNSUBSCRIBE", "", SUBSCRIBES},
-    {"QUIT", "", CONNECTION}, {"RANDOMKEY", "", NULL},
-    {"READONLY", "", CONNECTION}, {"READWRITE", "", CONNECTION},
-    {"RENAME", "kk", NULL}, {"RENAMENX", "kk", NULL}, {"REPLCONF", "", ADMIN},
-    {"REPLICAOF", "", ADMIN}, {"RESET", "", CONNECTION},
-    {"RESTORE", "k.v", NULL}, {"RESTORE-ASKING", "", ADMIN},
-    {"ROLE", "", ADMIN}, {"RPOP", "k", NULL}, {"RPOPLPUSH", "kk", NULL},
-    {"RPUSH", "k*v", NULL}, {"RPUSHX", "k*v", NULL}, {"SADD", "k*v", NULL},
-    {"SAVE", "", ADMIN}, {"SCAN", ".", NULL}, {"SCARD", "k", NULL},
-    {"SCRIPT", "?*v", NULL}, {"SDIFF", "*k", NULL}, {"SDIFFSTORE", "*k", NULL},
-    {"SELECT", "", NULL}, {"SET", "kv", NULL}, {"SETBIT", "k", NULL},
-    {"SETEX", "k.v", NULL}, {"SETNX", "kv", NULL}, {"SETRANGE", "k.v", NULL},
-    {"SHUTDOWN", "", ADMIN}, {"SINTER", "*k", NULL}, {"SINTERCARD", "N", NULL},
-    {"SINTERSTORE", "*k", NULL}, {"SISMEMBER", "kv", NULL},
-    {"SLAVEOF", "", ADMIN}, {"SLOWLOG", "", ADMIN}, {"SMEMBERS", "k", NULL},
-    {"SMISMEMBER", "k*v", NULL}, {"SMOVE", "kkv", NULL}, {"SORT", "kO", NULL},
-    {"SORT_RO", "k", NULL}, {"SPOP", "k", NULL}, {"SPUBLISH", "kv", NULL},
-    {"SRANDMEMBER", "k", NULL}, {"SREM", "k*v", NULL}, {"SSCAN", "k.", NULL},
+    {"JSON.MGET", "K", NULL}, {"JSON.MSET", "*koo", NULL}, {"KEYS", "o", NULL},
+    {"LASTSAVE", "", ADMIN}, {"LATENCY", "", ADMIN}, {"LCS", "kk", NULL},
+    {"LINDEX", "k", NULL}, {"LINSERT", "k.vv", NULL}, {"LLEN", "k", NULL},
+    {"LMOVE", "kk", NULL}, {"LMPOP", "N", NULL}, {"LOLWUT", "", ADMIN},
+    {"LPOP", "k", NULL}, {"LPOS", "kv", NULL}, {"LPUSH", "k*v", NULL},
+    {"LPUSHX", "k*v", NULL}, {"LRANGE", "k", NULL}, {"LREM", "k.v", NULL},
+    {"LSET", "k.v", NULL}, {"LTRIM", "k", NULL}, {"MEMORY", ".k", NULL},
+    {"MGET", "*k", NULL}, {"MIGRATE", "", ADMIN}, {"MODULE", "", ADMIN},
+    {"MONITOR", "", SUBSCRIBES}, {"MOVE", "k", NULL}, {"MSET", "*kv", NULL},
+    {"MSETNX", "*kv", NULL}, {"MULTI", "", NULL}, {"OBJECT", ".k", NULL},
+    {"PERSIST", "k", NULL}, {"PEXPIRE", "k", NULL}, {"PEXPIREAT", "k", NULL},
+    {"PEXPIRETIME", "k", NULL}, {"PFADD", "k*v", NULL}, {"PFCOUNT", "*k", NULL},
+    {"PFDEBUG", "", ADMIN}, {"PFMERGE", "*k", NULL}, {"PFSELFTEST", "", ADMIN},
+    {"PING", "v", NULL}, {"PSETEX", "k.v", NULL},
+    {"PSUBSCRIBE", "", SUBSCRIBES}, {"PSYNC", "", SUBSCRIBES},
+    {"PTTL", "k", NULL}, {"PUBLISH", "vv", NULL}, {"PUBSUB", ".*v", NULL},
+    {"PUNSUBSCRIBE", "", SUBSCRIBES}, {"QUIT", "", CONNECTION},
+    {"RANDOMKEY", "", NULL}, {"READONLY", "", CONNECTION},
+    {"READWRITE", "", CONNECTION}, {"RENAME", "kk", NULL},
+    {"RENAMENX", "kk", NULL}, {"REPLCONF", "", ADMIN}, {"REPLICAOF", "", ADMIN},
+    {"RESET", "", CONNECTION}, {"RESTORE", "k.v", NULL},
+    {"RESTORE-ASKING", "", ADMIN}, {"ROLE", "", ADMIN}, {"RPOP", "k", NULL},
+    {"RPOPLPUSH", "kk", NULL}, {"RPUSH", "k*v", NULL}, {"RPUSHX", "k*v", NULL},
+    {"SADD", "k*v", NULL}, {"SAVE", "", ADMIN}, {"SCAN", ".", NULL},
+    {"SCARD", "k", NULL}, {"SCRIPT", "?*v", NULL}, {"SDIFF", "*k", NULL},
+    {"SDIFFSTORE", "*k", NULL}, {"SELECT", "", NULL}, {"SET", "kv", NULL},
+    {"SETBIT", "k", NULL}, {"SETEX", "k.v", NULL}, {"SETNX", "kv", NULL},
+    {"SETRANGE", "k.v", NULL}, {"SHUTDOWN", "", ADMIN}, {"SINTER", "*k", NULL},
+    {"SINTERCARD", "N", NULL}, {"SINTERSTORE", "*k", NULL},
+    {"SISMEMBER", "kv", NULL}, {"SLAVEOF", "", ADMIN}, {"SLOWLOG", "", ADMIN},
+    {"SMEMBERS", "k", NULL}, {"SMISMEMBER", "k*v", NULL},
+    {"SMOVE", "kkv", NULL}, {"SORT", "kO", NULL}, {"SORT_RO", "k", NULL},
+    {"SPOP", "k", NULL}, {"SPUBLISH", "kv", NULL}, {"SRANDMEMBER", "k", NULL},
+    {"SREM", "k*v", NULL}, {"SSCAN", "k.", NULL},
     {"SSUBSCRIBE", "", SUBSCRIBES}, {"STRLEN", "k", NULL},
     {"SUBSCRIBE", "", SUBSCRIBES}, {"SUBSTR", "k", NULL},
     {"SUNION", "*k", NULL}, {"SUNIONSTORE", "*k", NULL},
     {"SUNSUBSCRIBE", "", SUBSCRIBES}, {"SWAPDB", "..", NULL},
     {"SYNC", "", SUBSCRIBES}, {"TIME", "", NULL}, {"TOUCH", "*k", NULL},
+    {"TS.CREATERULE", "kk", NULL}, {"TS.MADD", "*koo", NULL},
     {"TTL", "k", NULL}, {"TYPE", "k", NULL}, {"UNLINK", "*k", NULL},
     {"UNSUBSCRIBE", "", SUBSCRIBES}, {"UNWATCH", "", NULL},
     {"WAIT", "", BLOCKS}, {"WAITAOF", "", BLOCKS}, {"WATCH", "*k", NULL},
@@ -162,6 +166,16 @@ compare_word(const struct tracefile_word *w, const char *upper)
 		if (to_upper(w->s[i]) != (unsigned char)upper[i])
 			return to_upper(w->s[i]) - (unsigned char)upper[i];
 	return i < w->n ? 1 : upper[i] ? -1 : 0;
+}
+
+struct tracefile_word *
+cmdargs_words(char *const *list, size_t n)
+{
+	struct tracefile_word *w = mem_array(n, sizeof *w);
+
+	for (size_t i = 0; i < n; i++)
+		w[i] = (struct tracefile_word){list[i], strlen(list[i])};
+	return w;
 }
 
 bool
@@ -359,6 +373,9 @@ give_letter(struct role_state *g, char letter)
 		n = g->at < g->n ? read_count(&g->w[g->at], g->n) : 0;
 		give_syntax(g);
 		give_keys(g, n);
+		break;
+	case 'K':
+		give_keys(g, g->n - g->at - 1);
 		break;
 	case 'S':
 		give_streams(g);

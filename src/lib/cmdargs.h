@@ -17,6 +17,9 @@ enum cmdargs_role {
 	CMDARGS_OTHER  /* any of them, or a pattern of keys */
 };
 
+/* Makes the words of a list of n texts, which they borrow. Caller frees. */
+struct tracefile_word *cmdargs_words(char *const *list, size_t n);
+
 /*
  * Sets the role of each of the n >= 1 words. Returns false if the command is
  * not in the table: then all words but the first are CMDARGS_OTHER.

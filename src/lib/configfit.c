@@ -59,55 +59,74 @@ is_text(const struct json *v)
 	return s && s[strspn(s, " \t\r\n")];
 }
 
-/* Returns why a text in a language of its own is not valid, or NULL. */
-static const char *
-explain_text(enum config_rule rule, const char *text)
+/* Copies a reason, if there is one. */
+static char *
+copy_reason(const char *why)
 {
-	struct keyspec keys;
-	struct valuespec values;
-	long long low, high;
+	return why ? mem_str(why) : NULL;
+}
 
-	if (rule == CONFIG_KEYSPEC)
-		return keyspec_parse(text, &keys);
-	if (rule == CONFIG_VALUESPEC)
-		return valuespec_parse(text, &values);
-	return valuespec_parse_ttl(text, &low, &high);
+/* Returns why a text is not valid by a rule that has a language of its own, or
+ * NULL; caller frees. Sets *what to what it should be. */
+static char *
+explain_text(enum config_rule rule, const struct json *v, const char **what)
+{
+	const char *text = json_str(v), *why;
+	struct valuespec values;
+	struct ratespec rate;
+	struct mixspec mix;
+	struct keyspec keys;
+	struct slospec slo;
+	long long low, high;
+	cpu_set_t cpus;
+	char *wrong;
+
+	switch (rule) {
+	case CONFIG_KEYSPEC:
+		*what = "distribution";
+		return copy_reason(keyspec_parse(text, &keys));
+	case CONFIG_SLO:
+		*what = "limit";
+		return copy_reason(slospec_parse(text, &slo));
+	case CONFIG_RATE:
+		*what = "rate";
+		return copy_reason(ratespec_read(v, &rate));
+	case CONFIG_CPUS:
+		*what = "CPU list";
+		return cpulist_parse(text, &cpus, &why) < 0 ? mem_str(why)
+							    : NULL;
+	case CONFIG_MIX:
+		*what = "mix";
+		wrong = mixspec_parse(text, &mix);
+		if (!wrong)
+			mixspec_free(&mix);
+		return wrong;
+	default:
+		*what = "text";
+		return copy_reason(rule == CONFIG_TTL
+			? valuespec_parse_ttl(text, &low, &high)
+			: valuespec_parse(text, &values));
+	}
 }
 
 /* Reports what is wrong with the text, if 'w' is not NULL. */
 static bool
-fits_spec(
+fits_text(
     struct configwalk *w, const struct config_key *k, const struct json *v)
 {
-	const char *why;
+	const char *what;
+	char *why;
+	bool fits;
 
 	if (!json_str(v))
 		return false;
-	why = explain_text(k->rule, json_str(v));
+	why = explain_text(k->rule, v, &what);
+	fits = !why || w;
 	if (why && w)
 		configwalk_problem(w, "'%s': invalid %s \"%s\": %s", k->name,
-		    strcmp(k->name, "keys") == 0 ? "distribution" : "text",
-		    json_str(v), why);
-	return !why || w;
-}
-
-/* Reports what is wrong with the text, if 'w' is not NULL. */
-static bool
-fits_mix(struct configwalk *w, const struct config_key *k, const struct json *v)
-{
-	struct mixspec mix;
-	char *why;
-
-	if (!json_str(v))
-		return false;
-	why = mixspec_parse(json_str(v), &mix);
-	if (why && w)
-		configwalk_problem(w, "'%s': invalid mix \"%s\": %s", k->name,
-		    json_str(v), why);
-	if (!why)
-		mixspec_free(&mix);
+		    what, json_str(v), why);
 	free(why);
-	return !why || w;
+	return fits;
 }
 
 char *
@@ -124,35 +143,6 @@ configfit_read_mix(
 		mixspec_free(&mix);
 	free(why);
 	return text;
-}
-
-static bool
-fits_slo(struct configwalk *w, const struct config_key *k, const struct json *v)
-{
-	struct slospec slo;
-	const char *why;
-
-	if (!json_str(v))
-		return false;
-	why = slospec_parse(json_str(v), &slo);
-	if (why && w)
-		configwalk_problem(w, "'%s': invalid limit \"%s\": %s", k->name,
-		    json_str(v), why);
-	return !why || w;
-}
-
-/* The same for rates, where numbers only are reported by the caller. */
-static bool
-fits_rate(
-    struct configwalk *w, const struct config_key *k, const struct json *v)
-{
-	struct ratespec rate;
-	const char *why = ratespec_read(v, &rate);
-
-	if (why && w && json_str(v))
-		configwalk_problem(w, "'%s': invalid rate \"%s\": %s", k->name,
-		    json_str(v), why);
-	return !why || (w && json_str(v));
 }
 
 int
@@ -177,8 +167,7 @@ configfit_matches(
     struct configwalk *w, const struct config_key *k, const struct json *v)
 {
 	double d = json_num(v, NAN);
-	const char *why;
-	cpu_set_t set;
+	struct ratespec rate;
 
 	switch (k->rule) {
 	case CONFIG_ANY:
@@ -193,17 +182,17 @@ configfit_matches(
 		return json_type(v) == JSON_NUMBER && d <= k->max &&
 		    (k->min < 0 ? d >= 0 : d > 0);
 	case CONFIG_RATE:
-		return fits_rate(w, k, v);
+		return json_str(v) ? fits_text(w, k, v)
+				   : !ratespec_read(v, &rate);
 	case CONFIG_SEED:
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_KEYSPEC:
 	case CONFIG_VALUESPEC:
 	case CONFIG_TTL:
-		return fits_spec(w, k, v);
 	case CONFIG_MIX:
-		return fits_mix(w, k, v);
 	case CONFIG_SLO:
-		return fits_slo(w, k, v);
+	case CONFIG_CPUS:
+		return fits_text(w, k, v);
 	case CONFIG_SPEED:
 		if (json_str(v))
 			return strcmp(json_str(v), "closed") == 0;
@@ -211,14 +200,6 @@ configfit_matches(
 	case CONFIG_CHOICE:
 		return json_str(v) && *json_str(v) &&
 		    str_has_part(k->inner, json_str(v), '|');
-	case CONFIG_CPUS:
-		if (!json_str(v))
-			return false;
-		if (cpulist_parse(json_str(v), &set, &why) < 0)
-			configwalk_problem(w,
-			    "'%s': invalid CPU list \"%s\": %s", k->name,
-			    json_str(v), why);
-		return true;
 	case CONFIG_SETTINGS:
 	case CONFIG_SETTINGS_SET:
 		return json_type(v) == JSON_OBJECT;

@@ -1,6 +1,6 @@
 /* A connect never stops the thread: names are looked up before, and a full
  * backlog is an error. */
-#include "vkb-load/engine/connect.h"
+#include "connect.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -10,7 +10,6 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/external/child.h"
-#include "vkb-load/external/served.h"
 #include "vkb-load/external/vbargs.h"
 #include "vkb-load/external/vbcaps.h"
 #include "vkb-load/external/vbrefuse.h"
@@ -199,21 +198,21 @@ refusals(void)
 static void
 served(void)
 {
-	struct served_counts a = {
-	    .calls = 100, .errors = 5, .hits = 1000, .misses = 2000};
-	struct served_counts b = {
-	    .calls = 1100, .errors = 15, .hits = 1750, .misses = 2250};
+	struct servercounts_sums a = {
+	    .calls = 100, .totals = {1000, 2000, 0, 0, 5}};
+	struct servercounts_sums b = {
+	    .calls = 1100, .totals = {1750, 2250, 0, 0, 15}};
 	struct json *cas = json_object();
 	struct engine_result r = {.requests = 0};
 
-	tap_ok(served_check(&a, &b, 1000, 1000, cas, &r) == 0,
+	tap_ok(servercounts_check(&a, &b, 1000, 1000, cas, &r) == 0,
 	    "one refused request in a hundred is allowed");
 	tap_ok(r.errors_total == 10 && !r.errors_unknown,
 	    "the errors are those between the two readings");
 	tap_near(r.hit_rate_percent, 75, 1e-12,
 	    "the hit rate is that between the two readings");
-	b.errors = 16;
-	tap_ok(served_check(&a, &b, 1000, 1000, cas, &r) == 1,
+	b.totals[SERVERCOUNTS_ERRORS] = 16;
+	tap_ok(servercounts_check(&a, &b, 1000, 1000, cas, &r) == 1,
 	    "more refused requests are not allowed");
 	tap_str(err_last(),
 	    "11 errors in 1000 requests, more than 'max_errors_percent' (1) "
@@ -224,23 +223,23 @@ served(void)
 	    (struct engine_error){.kind = "MOVED", .text = "MOVED", .count = 9};
 	b.kinds[b.nkinds++] =
 	    (struct engine_error){.kind = "OOM", .text = "OOM", .count = 7};
-	tap_ok(served_check(&a, &b, 1000, 1000, cas, &r) == 1 &&
+	tap_ok(servercounts_check(&a, &b, 1000, 1000, cas, &r) == 1 &&
 		strstr(err_last(), "(MOVED 9, OOM 2)"),
 	    "the kinds of errors are those between the two readings");
 	a.nkinds = b.nkinds = 0;
-	b.errors = 4;
-	tap_ok(served_check(&a, &b, 1010, 1000, cas, &r) == 0 &&
+	b.totals[SERVERCOUNTS_ERRORS] = 4;
+	tap_ok(servercounts_check(&a, &b, 1010, 1000, cas, &r) == 0 &&
 		r.errors_total == 0,
 	    "errors are at least 0");
 	b.calls = 1099;
-	tap_ok(served_check(&a, &b, 1010, 1000, cas, &r) == 1,
+	tap_ok(servercounts_check(&a, &b, 1010, 1000, cas, &r) == 1,
 	    "fewer served requests than sent ones are an error");
 	tap_str(err_last(), "the servers served only 999 of 1010 requests",
 	    "missing requests are reported");
-	b = (struct served_counts){
-	    .calls = 1100, .errors = NAN, .hits = 1000, .misses = 2000};
+	b = (struct servercounts_sums){
+	    .calls = 1100, .totals = {1000, 2000, 0, 0, NAN}};
 	r = (struct engine_result){.hit_rate_percent = 7};
-	tap_ok(served_check(&a, &b, 1000, 1000, cas, &r) == 0 &&
+	tap_ok(servercounts_check(&a, &b, 1000, 1000, cas, &r) == 0 &&
 		r.errors_unknown && r.errors_total == 0 &&
 		r.hit_rate_percent == 7,
 	    "without counts of the servers errors and hit rate are unknown");

@@ -10,7 +10,7 @@
 #include "str.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/engine/connect.h"
+#include "connect.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/plan/benchcase.h"

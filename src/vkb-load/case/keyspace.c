@@ -202,10 +202,9 @@ unlink_keys(const struct target *t, struct client *c, const struct reply *keys,
 
 	for (size_t i = 0; i < n; i++) {
 		key = reply_at(keys, i);
-		str_printf(
-		    &s, "*2\r\n$6\r\nUNLINK\r\n$%zu\r\n", reply_size(key));
-		str_addn(&s, reply_text(key), reply_size(key));
-		str_add(&s, "\r\n");
+		client_format_head(&s, 2);
+		client_format_word(&s, "UNLINK", 6);
+		client_format_word(&s, reply_text(key), reply_size(key));
 	}
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		r = client_send(

@@ -104,13 +104,9 @@ memory_explain_requests(const struct engine_work *w, size_t nodes)
 static double
 get_used(const struct engine_job *job)
 {
-	struct json *memory = json_object();
-	double used = NAN;
+	struct target_memory m;
 
-	if (target_memory(job->target, memory) == 0)
-		used = json_get_num(memory, "used_memory_bytes", NAN);
-	json_free(memory);
-	return used;
+	return target_read_memory(job->target, &m) < 0 ? NAN : m.used;
 }
 
 char *

@@ -308,10 +308,9 @@ find_any_document(struct finding *f, const char *index)
 {
 	struct str s = {0};
 
-	str_printf(&s,
-	    "*6\r\n$9\r\nFT.SEARCH\r\n$%zu\r\n%s\r\n$1\r\n*\r\n"
-	    "$5\r\nLIMIT\r\n$1\r\n0\r\n$1\r\n1\r\n",
-	    strlen(index), index);
+	client_format(&s,
+	    (const char *const[]){
+		"FT.SEARCH", index, "*", "LIMIT", "0", "1", NULL});
 	ask_nodes(f, s.s, s.len);
 	str_free(&s);
 	if (f->most < 0 && count_documents(f->t, index) > 0)

@@ -23,11 +23,9 @@ check_work(const struct target *t, struct client *c,
 {
 	bool all = true, one;
 
-	for (size_t i = 0; i < (w->nmix ? w->nmix : 1); i++) {
-		one = control_text_only_reads(c, control_ms(&t->e, 0),
-		    w->nmix       ? w->mix[i].command
-			: w->text ? w->text
-				  : w->command);
+	for (size_t i = 0; i < engine_count_commands(w); i++) {
+		one = control_text_only_reads(
+		    c, control_ms(&t->e, 0), engine_command(w, i));
 		all &= one;
 		*some |= one;
 	}

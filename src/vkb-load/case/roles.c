@@ -379,20 +379,13 @@ add_result(struct engine_result *to, const struct engine_result *from)
 	to->offered_rps += from->offered_rps;
 	to->max_backlog += from->max_backlog;
 	to->refilled += from->refilled;
-	for (size_t i = 0; i < from->nerrors; i++)
-		engine_result_add_error(to, &from->errors[i]);
-	to->errors_total += from->errors_total;
+	engine_result_add_errors(to, from);
 	to->errors_unknown |= from->errors_unknown;
-	to->refused += from->refused;
-	to->lost += from->lost;
-	to->unanswered += from->unanswered;
-	to->reconnects += from->reconnects;
 	to->pushes += from->pushes;
 	to->connects += from->connects;
 	to->resumed += from->resumed;
 	if (to->connect && from->connect)
 		hist_merge(to->connect, from->connect);
-	engine_verified_add(&to->verified, &from->verified);
 	if (!*to->refusal)
 		memcpy(to->refusal, from->refusal, sizeof to->refusal);
 	if (to->latency && from->latency)

@@ -78,19 +78,6 @@ note_trial(struct search *s, const struct engine_result *r, bool held)
 	push_column(s->trials, "held", json_boolean(held));
 }
 
-static void
-add_errors(struct search *s, const struct engine_result *r)
-{
-	for (size_t i = 0; i < r->nerrors; i++)
-		engine_result_add_error(&s->all, &r->errors[i]);
-	s->all.errors_total += r->errors_total;
-	s->all.refused += r->refused;
-	s->all.lost += r->lost;
-	s->all.unanswered += r->unanswered;
-	s->all.reconnects += r->reconnects;
-	engine_verified_add(&s->all.verified, &r->verified);
-}
-
 /* Makes a trial at a rate; 0: a closed loop. Keeps its result in 'last'. */
 static int
 make_trial(struct search *s, double rate, const struct engine_meter *meter)
@@ -103,7 +90,7 @@ make_trial(struct search *s, double rate, const struct engine_meter *meter)
 	s->work.seed++; /* trials differ, those of another build do not */
 	rc = engine_run(&s->job->target->e, &s->work, 1, s->job->stop,
 	    s->job->progress ? report_progress : NULL, s, meter, r);
-	add_errors(s, r);
+	engine_result_add_errors(&s->all, r);
 	s->done++;
 	return rc;
 }

@@ -1,11 +1,14 @@
 #include "servercounts.h"
 #include "client.h"
+#include "err.h"
+#include "errorcheck.h"
 #include "json.h"
 #include "mem.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
 #include "vkb-load/meter/watch.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +21,9 @@
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 #define COMMANDS_MOST 64 /* different ones in a load; more are left out */
 
-static const char *const totals[] = {
-    "keyspace_hits", "keyspace_misses", "evicted_keys", "expired_keys"};
-
-#define TOTALS (sizeof totals / sizeof *totals)
+/* The errors come last: they are no metric of the servers. */
+static const char *const totals[SERVERCOUNTS_TOTALS] = {"keyspace_hits",
+    "keyspace_misses", "evicted_keys", "expired_keys", "total_error_replies"};
 
 /* In the order of the fields of commandstats that are read. */
 enum { CALLS, USEC, REJECTED, FAILED, FIELDS };
@@ -41,7 +43,7 @@ struct command {
 
 struct reading {
 	bool known;
-	double totals[TOTALS];
+	struct servercounts_sums sums;
 	struct command *commands;
 	size_t n, cap;
 };
@@ -52,6 +54,7 @@ enum { PRIMARIES, REPLICAS, GROUPS };
 struct servercounts {
 	const struct target *target;
 	struct reading before[GROUPS], after[GROUPS];
+	char why[CLIENT_WHY + 8]; /* nothing is known; empty: all answered */
 	size_t n;
 	struct client *v[]; /* of each primary, then of each replica */
 };
@@ -76,16 +79,14 @@ servercounts_open(const struct target *t)
 	size_t all = t->e.nnodes + t->e.nreplicas;
 	struct servercounts *s =
 	    mem_new(sizeof *s + all * sizeof(struct client *));
-	char why[CLIENT_WHY];
 
 	s->target = t;
 	for (; s->n < all; s->n++) {
 		s->v[s->n] = control_open(
-		    &t->e, t->tls, s->n, control_ms(&t->e, READ_MS), why);
-		if (!s->v[s->n]) {
-			servercounts_close(s);
-			return NULL;
-		}
+		    &t->e, t->tls, s->n, control_ms(&t->e, READ_MS), s->why);
+		if (!s->v[s->n])
+			break;
+		s->why[0] = '\0';
 	}
 	return s;
 }
@@ -160,54 +161,68 @@ add_percentiles(struct command *c, const char *line, const char *end)
 		    fmax(c->us[i], read_number(line, end, percentiles[i][0]));
 }
 
-static struct reply *
-ask_info(const struct servercounts *s, size_t i, const char *section)
-{
-	struct reply *r = CLIENT_CALL(
-	    s->v[i], control_ms(&s->target->e, READ_MS), "INFO", section);
-
-	if (r && reply_type(r) == REPLY_TEXT)
-		return r;
-	reply_free(r);
-	return NULL;
-}
-
+/* "errorstat_MOVED:count=2", which servers before 6.2 do not have. */
 static void
-add_totals(struct reading *r, const struct reply *stats)
+add_kinds(struct servercounts_sums *sums, const char *info)
 {
-	for (size_t i = 0; i < TOTALS; i++)
-		r->totals[i] += reply_info_number(stats, totals[i]);
-}
+	struct engine_error e = {0};
+	size_t i;
 
-/* Old servers have no latencystats. */
-static void
-read_counts(
-    const struct servercounts *s, struct reading *r, size_t i, size_t end)
-{
-	struct reply *commands, *stats, *latencies;
-
-	r->known = true;
-	for (; i < end && r->known; i++) {
-		commands = ask_info(s, i, "commandstats");
-		stats = commands ? ask_info(s, i, "stats") : NULL;
-		latencies = stats ? ask_info(s, i, "latencystats") : NULL;
-		r->known = stats != NULL;
-		if (stats) {
-			read_lines(
-			    r, reply_text(commands), "cmdstat_", add_counts);
-			add_totals(r, stats);
-		}
-		if (latencies)
-			read_lines(r, reply_text(latencies),
-			    "latency_percentiles_usec_", add_percentiles);
-		reply_free(latencies);
-		reply_free(stats);
-		reply_free(commands);
+	for (const char *p = info; (p = strstr(p, "errorstat_")); p++) {
+		if (sscanf(p, "errorstat_%63[^:\r\n]:count=%" SCNu64, e.kind,
+			&e.count) != 2)
+			continue;
+		for (i = 0; i < sums->nkinds; i++)
+			if (strcmp(sums->kinds[i].kind, e.kind) == 0)
+				break;
+		if (i == ENGINE_ERRORS)
+			continue;
+		snprintf(e.text, sizeof e.text, "%s", e.kind);
+		if (i == sums->nkinds)
+			sums->kinds[sums->nkinds++] = e;
+		else
+			sums->kinds[i].count += e.count;
 	}
 }
 
+static bool
+is_load(const struct command *c)
+{
+	return servercounts_is_load(c->name, strcspn(c->name, "|"));
+}
+
+/* Asks the servers from the i-th on for all sections: old ones lack some. */
 static void
-read_groups(const struct servercounts *s, struct reading r[GROUPS])
+read_counts(struct servercounts *s, struct reading *r, size_t i, size_t end)
+{
+	int ms = control_ms(&s->target->e, READ_MS);
+	const char *text;
+	struct reply *info;
+
+	for (r->known = !s->why[0]; i < end && r->known; i++) {
+		info = CLIENT_CALL(s->v[i], ms, "INFO", "all");
+		text = info ? reply_text(info) : client_error(s->v[i]);
+		r->known = info && reply_type(info) == REPLY_TEXT;
+		if (r->known) {
+			read_lines(r, text, "cmdstat_", add_counts);
+			read_lines(r, text, "latency_percentiles_usec_",
+			    add_percentiles);
+			add_kinds(&r->sums, text);
+			for (size_t k = 0; k < SERVERCOUNTS_TOTALS; k++)
+				r->sums.totals[k] +=
+				    reply_info_number(info, totals[k]);
+		} else
+			snprintf(s->why, sizeof s->why, "INFO: %.*s",
+			    CLIENT_WHY - 1, text ? text : "no text");
+		reply_free(info);
+	}
+	for (i = 0; i < r->n; i++)
+		if (is_load(&r->commands[i]))
+			r->sums.calls += r->commands[i].v[CALLS];
+}
+
+static void
+read_groups(struct servercounts *s, struct reading r[GROUPS])
 {
 	size_t nprimaries = s->target->e.nnodes;
 
@@ -359,7 +374,7 @@ report_commands(
 
 	for (size_t i = 0; i < after->n && *n < COMMANDS_MOST; i++) {
 		c = &after->commands[i];
-		if (servercounts_is_load(c->name, strcspn(c->name, "|")) &&
+		if (is_load(c) &&
 		    (group == PRIMARIES ||
 			(strcmp(c->name, "ping") != 0 && !is_reported(m, c))))
 			*n += report_command(&s->before[group], c, m);
@@ -379,11 +394,91 @@ servercounts_report(const struct servercounts *s, struct watch_cost *cost)
 		if (!s->before[k].known || !s->after[k].known)
 			return;
 	to = watch_cost_metrics(cost);
-	for (i = 0; i < TOTALS; i++) {
+	for (i = 0; i < SERVERCOUNTS_ERRORS; i++) {
 		for (v = 0, k = 0; k < GROUPS; k++)
-			v += s->after[k].totals[i] - s->before[k].totals[i];
+			v += s->after[k].sums.totals[i] -
+			    s->before[k].sums.totals[i];
 		json_set_num(to, totals[i], v);
 	}
 	for (k = 0; k < GROUPS; k++)
 		report_commands(s, k, to, &n);
+}
+
+int
+servercounts_require(const struct servercounts *s)
+{
+	return s->why[0]
+	    ? err_fail("cannot read what the servers count: %s", s->why)
+	    : 0;
+}
+
+double
+servercounts_calls(struct servercounts *s)
+{
+	struct reading now = {0};
+
+	read_counts(s, &now, 0, s->target->e.nnodes);
+	free(now.commands);
+	return now.sums.calls - s->before[PRIMARIES].sums.calls;
+}
+
+/* Sets the errors of a result to those between two readings. */
+static void
+set_errors(struct engine_result *r, const struct servercounts_sums *before,
+    const struct servercounts_sums *after)
+{
+	struct engine_error e;
+
+	for (size_t i = 0; i < after->nkinds; i++) {
+		e = after->kinds[i];
+		for (size_t k = 0; k < before->nkinds; k++)
+			if (strcmp(before->kinds[k].kind, e.kind) == 0)
+				e.count -= before->kinds[k].count;
+		if (e.count)
+			r->errors[r->nerrors++] = e;
+	}
+}
+
+int
+servercounts_check(const struct servercounts_sums *before,
+    const struct servercounts_sums *after, double requests, double least,
+    const struct json *cas, struct engine_result *r)
+{
+	double calls = after->calls - before->calls, d[SERVERCOUNTS_TOTALS];
+	double hits, misses, errors;
+
+	for (size_t i = 0; i < SERVERCOUNTS_TOTALS; i++)
+		d[i] = after->totals[i] - before->totals[i];
+	hits = d[SERVERCOUNTS_HITS];
+	misses = d[SERVERCOUNTS_MISSES];
+	errors = d[SERVERCOUNTS_ERRORS];
+	r->errors_unknown = isnan(errors);
+	if (!isnan(errors))
+		r->errors_total = (uint64_t)fmax(0, errors);
+	r->answered = (uint64_t)fmax(0, calls);
+	r->nerrors = 0;
+	set_errors(r, before, after);
+	if (errors > 0 && !r->nerrors) {
+		snprintf(r->errors->kind, sizeof r->errors->kind, "ERR");
+		snprintf(r->errors->text, sizeof r->errors->text, "ERR");
+		r->errors->count = r->errors_total;
+		r->nerrors = 1;
+	}
+	if (hits + misses > 0)
+		r->hit_rate_percent = 100 * hits / (hits + misses);
+	if (calls < least) {
+		err_say("the servers served only %.0f of %.0f requests", calls,
+		    requests);
+		return 1;
+	}
+	if (errorcheck_fails(cas, NULL, r))
+		return 1;
+	errorcheck_report(cas, r);
+	return 0;
+}
+
+const struct servercounts_sums *
+servercounts_sums(const struct servercounts *s, bool after)
+{
+	return after ? &s->after[PRIMARIES].sums : &s->before[PRIMARIES].sums;
 }

@@ -9,14 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "vkb-load/engine/engine.h"
+
+struct json;
 struct servercounts;
 struct target;
 struct watch_cost;
 
 /*
  * Connects to all primaries. The connections last, so that the counters can be
- * read when the load has taken all that the servers allow. Returns NULL if one
- * cannot be reached; nothing is reported.
+ * read when the load has taken all that the servers allow. Nothing is reported
+ * if one cannot be reached, see servercounts_require.
  */
 struct servercounts *servercounts_open(const struct target *);
 void servercounts_close(struct servercounts *); /* NULL does nothing */
@@ -27,6 +30,13 @@ void servercounts_close(struct servercounts *); /* NULL does nothing */
  */
 void servercounts_begin(struct servercounts *);
 void servercounts_end(struct servercounts *);
+
+/* Returns 0, or -1 after reporting why nothing is known. */
+int servercounts_require(const struct servercounts *);
+
+/* Returns how much of a load the primaries have served since
+ * servercounts_begin. Reads the counters, see servercounts_require. */
+double servercounts_calls(struct servercounts *);
 
 /*
  * Adds the differences, summed over all primaries, to a cost: cmd_NAME_calls,
@@ -42,5 +52,38 @@ void servercounts_report(const struct servercounts *, struct watch_cost *);
  * clients, such as INFO.
  */
 bool servercounts_is_load(const char *command, size_t n);
+
+/* --- of a load that another program makes */
+
+enum {
+	SERVERCOUNTS_HITS,
+	SERVERCOUNTS_MISSES,
+	SERVERCOUNTS_EVICTED,
+	SERVERCOUNTS_EXPIRED,
+	SERVERCOUNTS_ERRORS,
+	SERVERCOUNTS_TOTALS
+};
+
+/* Sums of the primaries since their start; NAN: unknown. */
+struct servercounts_sums {
+	double calls; /* of commands that are load, not control */
+	double totals[SERVERCOUNTS_TOTALS];
+	struct engine_error kinds[ENGINE_ERRORS]; /* none before 6.2 */
+	size_t nkinds;
+};
+
+/* The last reading before or after the load; borrowed. */
+const struct servercounts_sums *servercounts_sums(
+    const struct servercounts *, bool after);
+
+/*
+ * Puts errors and hit rate between two readings into the result of a case, and
+ * checks that the servers served at least 'least' of 'requests' and that there
+ * are not too many errors, see errorcheck.h. Returns 0, or 1 after reporting
+ * that the result is not valid.
+ */
+int servercounts_check(const struct servercounts_sums *before,
+    const struct servercounts_sums *after, double requests, double least,
+    const struct json *cas, struct engine_result *);
 
 #endif

@@ -94,30 +94,6 @@ compute_stored(const struct reply *info, double connections)
 	return shared > 0 ? stored - shared : stored;
 }
 
-/* Appends a number after a letter of RESP; for millions of keys, printf would
- * take most of the time. */
-static void
-add_number(struct str *s, char letter, size_t n)
-{
-	char text[24], *p = text + sizeof text;
-
-	*--p = '\n';
-	*--p = '\r';
-	do
-		*--p = (char)('0' + n % 10);
-	while (n /= 10);
-	*--p = letter;
-	str_addn(s, p, (size_t)(text + sizeof text - p));
-}
-
-static void
-add_word(struct str *s, const char *word, size_t n)
-{
-	add_number(s, '$', n);
-	str_addn(s, word, n);
-	str_add(s, "\r\n");
-}
-
 /* Appends a command with a key at the second place; 'rest' may be NULL. */
 static void
 add_command(struct str *s, const char *command, const struct key *k,
@@ -127,11 +103,11 @@ add_command(struct str *s, const char *command, const struct key *k,
 
 	while (rest && n < 3 && rest[n])
 		n++;
-	add_number(s, '*', n + 2);
-	add_word(s, command, strlen(command));
-	add_word(s, k->name, k->length);
+	client_format_head(s, n + 2);
+	client_format_word(s, command, strlen(command));
+	client_format_word(s, k->name, k->length);
 	for (size_t i = 0; i < n; i++)
-		add_word(s, rest[i], strlen(rest[i]));
+		client_format_word(s, rest[i], strlen(rest[i]));
 }
 
 /* Most keys are strings, so the others are found by the error of STRLEN; 0 is

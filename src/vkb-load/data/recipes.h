@@ -2,6 +2,7 @@
 #ifndef RECIPES_H
 #define RECIPES_H
 
+struct intern;
 struct json;
 
 /*
@@ -11,13 +12,12 @@ struct json;
  */
 struct json *recipes_collect(const struct json *cfg, const struct json *config);
 
-/* Returns the name of the recipe that makes a file, or NULL. Borrowed. */
-const char *recipes_name(const struct json *recipes, const char *path);
-
 /*
- * Calls 'fn' for each file of a case until it returns non-zero. Returns that.
+ * Runs vkb-gendata for each dataset of a case that is not in 'made' (empty at
+ * first), and adds it there. Returns NULL if all files can be read, else why
+ * not; caller frees. *stop ends it.
  */
-int recipes_files(const struct json *config,
-    int (*fn)(void *arg, const char *path), void *arg);
+char *recipes_make(
+    const struct json *cas, struct intern *made, const volatile int *stop);
 
 #endif

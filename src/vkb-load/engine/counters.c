@@ -252,6 +252,20 @@ engine_result_add_error(struct engine_result *r, const struct engine_error *e)
 }
 
 void
+engine_result_add_errors(
+    struct engine_result *to, const struct engine_result *from)
+{
+	for (size_t i = 0; i < from->nerrors; i++)
+		engine_result_add_error(to, &from->errors[i]);
+	to->errors_total += from->errors_total;
+	to->refused += from->refused;
+	to->lost += from->lost;
+	to->unanswered += from->unanswered;
+	to->reconnects += from->reconnects;
+	engine_verified_add(&to->verified, &from->verified);
+}
+
+void
 engine_verified_add(
     struct engine_verified *to, const struct engine_verified *from)
 {

@@ -254,14 +254,12 @@ write_call(struct demand *d, const struct call *c, const struct kinds *k)
 void
 demand_add_command(struct demand *d, char *const *words, size_t n, bool writes)
 {
-	struct tracefile_word *w = mem_array(n, sizeof *w);
+	struct tracefile_word *w = cmdargs_words(words, n);
 	enum cmdargs_role *roles = mem_array(n, sizeof *roles);
 	const struct call c = {w, roles, n};
 	struct kinds k;
 	bool known;
 
-	for (size_t i = 0; i < n; i++)
-		w[i] = (struct tracefile_word){words[i], strlen(words[i])};
 	known = cmdargs_roles(w, n, roles);
 	k = count_kinds(d, &c);
 	if (writes && (k.keys > 0 || !known)) /* PING writes nothing */

@@ -338,6 +338,26 @@ struct engine_load {
 int engine_run_slices(const struct engine_load *, size_t n, uint64_t seed,
     const volatile int *stop, engine_progress_fn *, void *arg);
 
+/* The commands of a work, those of its mix or its only one: the name of a test
+ * or a template. */
+static inline size_t
+engine_count_commands(const struct engine_work *w)
+{
+	return w->nmix ? w->nmix : 1;
+}
+
+static inline const char *
+engine_command(const struct engine_work *w, size_t i)
+{
+	const char *text = w->nmix ? w->mix[i].text : w->text;
+
+	return text ? text : w->nmix ? w->mix[i].command : w->command;
+}
+
+/* Adds up what went wrong in two results. */
+void engine_result_add_errors(
+    struct engine_result *to, const struct engine_result *from);
+
 /* Counts errors under their kind; if there are too many kinds, under the last.
  */
 void engine_result_add_error(

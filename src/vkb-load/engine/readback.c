@@ -76,24 +76,17 @@ may_evict(const struct readback *x, struct client *c)
 	return yes;
 }
 
-static void
-add_word(struct str *s, const char *word, size_t n)
-{
-	str_printf(s, "$%zu\r\n", n);
-	str_addn(s, word, n);
-	str_add(s, "\r\n");
-}
-
 /* Appends the command that reads a value. */
 static void
 add_command(struct readback *x, const struct written_name *v, struct str *s)
 {
 	const char *key = x->written->bytes + v->at;
 
-	str_add(s, v->field ? "*3\r\n$4\r\nHGET\r\n" : "*2\r\n$3\r\nGET\r\n");
-	add_word(s, key, v->nkey);
+	client_format_head(s, v->field ? 3 : 2);
+	client_format_word(s, v->field ? "HGET" : "GET", v->field ? 4 : 3);
+	client_format_word(s, key, v->nkey);
 	if (v->field)
-		add_word(s, key + v->nkey, v->nfield);
+		client_format_word(s, key + v->nkey, v->nfield);
 }
 
 /* Compares a reply with what was written. */

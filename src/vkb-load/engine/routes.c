@@ -65,12 +65,10 @@ ask_for_key(const struct engine_target *t, char *const *list, size_t n)
 static size_t
 find_key(const struct engine_target *t, char *const *list, size_t n)
 {
-	struct tracefile_word *words = mem_array(n, sizeof *words);
+	struct tracefile_word *words = cmdargs_words(list, n);
 	enum cmdargs_role *roles = mem_array(n, sizeof *roles);
 	size_t found = 0;
 
-	for (size_t i = 0; i < n; i++)
-		words[i] = (struct tracefile_word){list[i], strlen(list[i])};
 	if (!cmdargs_roles(words, n, roles))
 		found = ask_for_key(t, list, n);
 	for (size_t i = n; --i > 0;)

@@ -1,6 +1,7 @@
 #include "threads.h"
 #include "checks.h"
 #include "chooser.h"
+#include "client.h"
 #include "clock.h"
 #include "counters.h"
 #include "dealer.h"
@@ -458,13 +459,7 @@ enum { BATCH_LARGE = 512 * 1024, SEND_ROOM = 128 * 1024 };
 static void
 add_command(struct run *r, struct str *s, const char *const *words)
 {
-	size_t n = 0;
-
-	while (words[n])
-		n++;
-	str_printf(s, "*%zu\r\n", n);
-	for (; *words; words++)
-		str_printf(s, "$%zu\r\n%s\r\n", strlen(*words), *words);
+	client_format(s, words);
 	r->setup.replies++;
 }
 

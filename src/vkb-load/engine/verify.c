@@ -93,32 +93,22 @@ char *
 verify_explain(const char *command)
 {
 	char *text = make_text(command), *why = NULL, **words;
-	const struct verb *v = NULL;
+	const struct verb *v;
 	const char *bad;
-	size_t n = 0, at = 0;
+	size_t n, at = 0, k;
 
 	words = words_split(text ? text : command, &n, &bad);
-	for (size_t i = 0; i < n && !why; i++) {
-		if (strcmp(words[i], ";") == 0) {
-			v = NULL;
-			continue;
-		}
-		if (v) {
-			why = explain_word(v, ++at, words[i]);
-			continue;
-		}
-		/* a repeat count */
-		if (words[i][strspn(words[i], "0123456789")] == '\0')
-			continue;
-		at = 0;
-		v = find_verb(words[i], strlen(words[i]));
+	for (; words && !why && (k = words_command(words, n, &at, NULL));
+	     at += k + 1) {
+		v = find_verb(words[at], strlen(words[at]));
 		if (!v)
 			why = mem_printf(
 			    "'verify' cannot check %s: it checks " COMMANDS,
-			    words[i]);
+			    words[at]);
+		for (size_t i = 1; i < k && !why; i++)
+			why = explain_word(v, i, words[at + i]);
 	}
-	if (words)
-		mem_free_list(words);
+	mem_free_list(words);
 	free(text);
 	return why;
 }
@@ -134,11 +124,8 @@ verify_explain_work(const struct engine_work *w)
 	if (w->values.random && w->values.ratio > 1)
 		return mem_str("'verify' makes values of random bytes, which "
 			       "cannot be compressed");
-	if (!w->nmix)
-		return verify_explain(w->text ? w->text : w->command);
-	for (size_t i = 0; i < w->nmix && !why; i++)
-		why = verify_explain(
-		    w->mix[i].text ? w->mix[i].text : w->mix[i].command);
+	for (size_t i = 0; i < engine_count_commands(w) && !why; i++)
+		why = verify_explain(engine_command(w, i));
 	return why;
 }
 
@@ -160,19 +147,16 @@ static bool
 text_removes(const char *command)
 {
 	char *text = make_text(command), **words;
-	const struct verb *v = NULL;
+	const struct verb *v;
 	bool removes = false;
 	const char *bad;
-	size_t n = 0, at = 0;
+	size_t n, at = 0, k;
 
 	words = words_split(text ? text : command, &n, &bad);
-	for (size_t i = 0; i < n && words; i++) {
-		at = v ? at + 1 : 0;
-		if (strcmp(words[i], ";") == 0)
-			v = NULL;
-		else if (!v)
-			v = find_verb(words[i], strlen(words[i]));
-		removes |= v && is_removing(v, at, words[i]);
+	for (; words && (k = words_command(words, n, &at, NULL)); at += k + 1) {
+		v = find_verb(words[at], strlen(words[at]));
+		for (size_t i = 0; i < k && v; i++)
+			removes |= is_removing(v, i, words[at + i]);
 	}
 	mem_free_list(words);
 	free(text);
@@ -184,11 +168,8 @@ verify_removes(const struct engine_work *w)
 {
 	bool removes = w->ttl_low > 0;
 
-	if (!w->nmix)
-		return removes || text_removes(w->text ? w->text : w->command);
-	for (size_t i = 0; i < w->nmix; i++)
-		removes |= text_removes(
-		    w->mix[i].text ? w->mix[i].text : w->mix[i].command);
+	for (size_t i = 0; i < engine_count_commands(w); i++)
+		removes |= text_removes(engine_command(w, i));
 	return removes;
 }
 
@@ -417,11 +398,8 @@ count_work_values(const struct engine_work *w)
 {
 	unsigned n = 0, k;
 
-	if (!w->nmix)
-		return count_values(w->text ? w->text : w->command);
-	for (size_t i = 0; i < w->nmix; i++) {
-		k = count_values(
-		    w->mix[i].text ? w->mix[i].text : w->mix[i].command);
+	for (size_t i = 0; i < engine_count_commands(w); i++) {
+		k = count_values(engine_command(w, i));
 		n = k > n ? k : n;
 	}
 	return n;

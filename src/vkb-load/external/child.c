@@ -25,11 +25,11 @@
 
 struct waiting {
 	const struct child_spec *s;
-	struct served *served;
+	struct servercounts *counts;
 	struct proc *proc;
 	int out, err;
 	int64_t began, asked;
-	double calls; /* served calls, when last asked */
+	double calls; /* served, when last asked */
 	double silence_s;
 };
 
@@ -43,16 +43,17 @@ get_age_s(int64_t ns)
 static int
 check_silence(struct waiting *w)
 {
-	struct served_counts now;
+	double calls;
 
 	if (get_age_s(w->asked) < w->silence_s)
 		return 0;
-	if (served_read(w->served, &now) < 0)
+	calls = servercounts_calls(w->counts);
+	if (servercounts_require(w->counts) < 0)
 		return -1;
-	if (now.calls <= w->calls)
+	if (calls <= w->calls)
 		return err_fail(
 		    "'%s' sent nothing for %g s", w->s->argv[0], w->silence_s);
-	w->calls = now.calls;
+	w->calls = calls;
 	w->asked = clock_ns();
 	return 0;
 }
@@ -135,12 +136,10 @@ run_child(struct waiting *w, struct child *c)
 	    .cpus = s->job->work->cpus};
 	int rc;
 
-	w->served = served_open(s->job->target);
-	if (!w->served || served_read(w->served, &c->before) < 0)
-		return -1;
-	w->calls = c->before.calls;
-	c->counts = servercounts_open(s->job->target);
+	c->counts = w->counts = servercounts_open(s->job->target);
 	servercounts_begin(c->counts);
+	if (servercounts_require(c->counts) < 0)
+		return -1;
 	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (spec.in < 0)
 		return err_fail_sys("cannot open '/dev/null'");
@@ -158,10 +157,10 @@ run_child(struct waiting *w, struct child *c)
 	watch_end(c->watch);
 	c->status = proc_stop(w->proc, 0);
 	proc_free(w->proc);
+	if (rc < 0 || c->status)
+		return rc;
 	servercounts_end(c->counts);
-	if (rc == 0 && c->status == 0)
-		rc = served_read(w->served, &c->after);
-	return rc;
+	return servercounts_require(c->counts);
 }
 
 int
@@ -178,7 +177,6 @@ child_run(const struct child_spec *s, struct child *c)
 	rc = w.out < 0 || w.err < 0
 	    ? err_fail_sys("cannot start '%s'", s->argv[0])
 	    : run_child(&w, c);
-	served_close(w.served);
 	take_output(&c->out, w.out);
 	take_output(&c->err, w.err);
 	return rc;

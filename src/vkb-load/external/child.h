@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-#include "served.h"
 #include "str.h"
 
 struct engine_job;
@@ -29,10 +28,10 @@ struct child_spec {
 
 struct child {
 	struct str out, err;
-	int status;                         /* as from waitpid */
-	struct watch *watch;                /* of its whole life */
-	struct served_counts before, after; /* 'after' if it succeeded */
-	struct servercounts *counts;        /* of the same time, or NULL */
+	int status;          /* as from waitpid */
+	struct watch *watch; /* of its whole life */
+	struct servercounts
+	    *counts; /* of it, read to the end if it succeeded */
 };
 
 /*

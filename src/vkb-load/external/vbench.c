@@ -374,7 +374,8 @@ measure_process(struct vbench *v, const struct engine_job *j,
 			json_set_num(watch_cost_metrics(j->cost), m->name,
 			    json_get_num(metrics, m->name, NAN));
 	asked = p->requests ? (double)p->requests : r->rps * p->duration_s;
-	rc = served_check(&c.before, &c.after, asked,
+	rc = servercounts_check(servercounts_sums(c.counts, false),
+	    servercounts_sums(c.counts, true), asked,
 	    p->requests ? asked : SEEN * asked, j->cas, r);
 out:
 	json_free(metrics);

@@ -1,5 +1,6 @@
 #include "ownkeys.h"
 #include "benchcase.h"
+#include "cmdargs.h"
 #include "json.h"
 #include "mem.h"
 #include "mixspec.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 
 #define MARK WORDS_PREFIX
-#define DIGITS "0123456789"
-#define SCRIPTS "EVAL EVALSHA FCALL" /* may write keys they do not name */
 
 /* Members of a configuration that hold commands, or lists of them. */
 static const char *const command_keys[] = {
@@ -60,77 +59,36 @@ is_builtin_test(const char *text)
 	return yes;
 }
 
-/*
- * The words of commands that are keys; word 0 is the name. 'last' counts from
- * the end if it is below 0. 'count' is the word with the number of keys behind
- * it; before it is only the key 'first', or 0.
- */
-static const struct key_places {
-	const char *commands;
-	int first, last, step, count;
-} key_places[] = {{"DEL UNLINK EXISTS TOUCH WATCH MGET PFCOUNT PFMERGE SDIFF "
-		   "SDIFFSTORE SINTER SINTERSTORE SUNION SUNIONSTORE",
-		      1, -1, 1, 0},
-    {"MSET MSETNX", 1, -1, 2, 0}, {"JSON.MSET TS.MADD", 1, -1, 3, 0},
-    {"BLPOP BRPOP BZPOPMAX BZPOPMIN JSON.MGET", 1, -2, 1, 0},
-    {"COPY RENAME RENAMENX LCS SMOVE LMOVE BLMOVE RPOPLPUSH BRPOPLPUSH "
-     "GEOSEARCHSTORE ZRANGESTORE TS.CREATERULE",
-	1, 2, 1, 0},
-    {"BITOP", 2, -1, 1, 0}, {"OBJECT MEMORY XGROUP XINFO", 2, 2, 1, 0},
-    {"SINTERCARD ZINTERCARD ZDIFF ZINTER ZUNION LMPOP ZMPOP", 0, 0, 1, 1},
-    {"BLMPOP BZMPOP EVAL_RO EVALSHA_RO FCALL_RO", 0, 0, 1, 2},
-    {"ZDIFFSTORE ZINTERSTORE ZUNIONSTORE", 1, 1, 1, 2}, {SCRIPTS, 0, 0, 1, 0},
-    /* All others have one key. */
-    {NULL, 1, 1, 1, 0}};
-
-/* Do the words first, first + step, ... last begin with the mark? */
+/* May it write keys that it does not name? */
 static bool
-are_marked(char *const *words, int n, int first, int last, int step)
+is_script(const char *name)
 {
-	for (int i = first; i <= last; i += step)
-		if (i >= n || !str_starts(words[i], MARK))
-			return false;
-	return first > 0 && first <= last;
-}
-
-static bool
-is_one_of(const char *word, const char *names)
-{
-	char *upper = str_upper(word);
-	bool yes = str_has_part(names, upper, ' ');
+	char *upper = str_upper(name);
+	bool yes = str_has_part("EVAL EVALSHA FCALL", upper, ' ');
 
 	free(upper);
 	return yes;
 }
 
-/* Are all keys of a command ours, of which it has one at least? */
+/* Are all keys of a command of n >= 1 words ours? One without any known keys
+ * has its key behind its name. */
 static bool
-has_own_keys(char *const *words, int n)
+has_own_keys(char *const *list, size_t n)
 {
-	const struct key_places *p = key_places;
-	const char *name = n ? words[0] : "";
-	int at = 1, last;
-	bool own;
+	struct tracefile_word *words = cmdargs_words(list, n);
+	enum cmdargs_role *roles = mem_array(n + 1, sizeof *roles);
+	bool own = !is_script(list[0]), any = false;
 
-	while (p->commands && !is_one_of(name, p->commands))
-		p++;
-	last = p->last < 0 ? n + p->last : p->last;
-	own = are_marked(words, n, p->first, last, p->step);
-	if (p->count) {
-		last = p->count < n ? atoi(words[p->count]) : 0;
-		return (own || !p->first) && last < n &&
-		    are_marked(words, n, p->count + 1, p->count + last, 1);
-	}
-	if (is_one_of(name, "XREAD XREADGROUP")) {
-		while (at < n && !is_one_of(words[at], "STREAMS"))
-			at++;
-		return are_marked(words, n, at + 1, (n + at) / 2, 1);
-	}
-	if (is_one_of(name, "SORT GEORADIUS GEORADIUSBYMEMBER"))
-		for (; own && at < n; at++)
-			own = !is_one_of(words[at], "STORE STOREDIST") ||
-			    are_marked(words, n, at + 1, at + 1, 1);
-	return own;
+	cmdargs_roles(words, n, roles);
+	for (size_t i = 1; i < n; i++)
+		any |= roles[i] == CMDARGS_KEY;
+	if (!any)
+		roles[1] = CMDARGS_KEY;
+	for (size_t i = 1; i < n; i++)
+		own &= roles[i] != CMDARGS_KEY || str_starts(list[i], MARK);
+	free(words);
+	free(roles);
+	return own && n > 1;
 }
 
 /*
@@ -142,21 +100,16 @@ static bool
 has_prefix_marks(const char *text, bool one, bool *script)
 {
 	const char *why;
-	bool own = true;
-	size_t n = 0, from = 0;
-	char **words = words_split(text, &n, &why);
+	size_t n = 0, at = 0, k;
+	char **list = words_split(text, &n, &why);
+	bool own = list && n > 0;
 
-	for (size_t i = 0; i <= n && words; i++) {
-		if (i < n && (one || strcmp(words[i], ";") != 0))
-			continue;
-		if (!one && from < i)
-			from += !words[from][strspn(words[from], DIGITS)];
-		*script |= from < i && is_one_of(words[from], SCRIPTS);
-		own = own && has_own_keys(words + from, (int)(i - from));
-		from = i + 1;
+	while (own && (k = one ? n - at : words_command(list, n, &at, NULL))) {
+		*script |= is_script(list[at]);
+		own = has_own_keys(list + at, k);
+		at += k + !one;
 	}
-	own = own && words;
-	mem_free_list(words);
+	mem_free_list(list);
 	return own;
 }
 

@@ -51,15 +51,12 @@ refuse_command(const struct tracefile_word *w, size_t n)
 static int
 check_command(char *const *list, size_t n)
 {
-	struct tracefile_word *w = mem_array(n, sizeof *w);
+	struct tracefile_word *w = cmdargs_words(list, n);
+	const char *why = refuse_command(w, n);
 	char name[CMDARGS_NAME];
-	const char *why;
 	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
-		w[i] = (struct tracefile_word){list[i], strlen(list[i])};
 	cmdargs_name(w, 1, name);
-	why = refuse_command(w, n);
 	if (why)
 		rc = err_fail("a request may not have the command %s: %s; it "
 			      "may have those that read or write keys, such "

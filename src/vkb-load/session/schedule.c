@@ -12,7 +12,7 @@
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/case/resultrecord.h"
 #include "vkb-load/case/roles.h"
-#include "vkb-load/data/makedata.h"
+#include "vkb-load/data/recipes.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/ownkeys.h"
@@ -126,8 +126,8 @@ make_datasets(
 	char *why = NULL;
 
 	for (; b && !why; b = json_next(b))
-		why = makedata_run(b, made, stop);
-	return why ? why : makedata_run(cas, made, stop);
+		why = recipes_make(b, made, stop);
+	return why ? why : recipes_make(cas, made, stop);
 }
 
 /* After a case that cannot be run, a scene continues at the next reset. */

@@ -24,6 +24,7 @@ connect_resolve(const char *host, int port, bool numeric, const char **why)
 	if (!e)
 		return list;
 	*why = gai_strerror(e);
+	errno = e == EAI_SYSTEM ? errno : ENXIO;
 	return NULL;
 }
 
@@ -33,7 +34,7 @@ start_connect(int fd, const struct sockaddr *a, socklen_t n)
 {
 	int e;
 
-	if (connect(fd, a, n) == 0 || errno == EINPROGRESS)
+	if (connect(fd, a, n) == 0 || errno == EINPROGRESS || errno == EINTR)
 		return fd;
 	e = errno;
 	close(fd);

@@ -12,7 +12,8 @@ struct addrinfo;
 /*
  * Looks up the addresses of a server. A 'numeric' host is an address in digits;
  * a name is then an error. The caller frees the result with freeaddrinfo.
- * Returns NULL after an error, with its text in *why (static).
+ * Returns NULL after an error, with its text in *why (static); errno ENXIO:
+ * there is no such name.
  */
 struct addrinfo *connect_resolve(
     const char *host, int port, bool numeric, const char **why);
