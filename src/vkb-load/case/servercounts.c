@@ -21,7 +21,7 @@
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 #define COMMANDS_MOST 64 /* different ones in a load; more are left out */
 
-/* The errors come last: they are no metric of the servers. */
+/* The errors come last: the servers do not count them. */
 static const char *const totals[SERVERCOUNTS_TOTALS] = {"keyspace_hits",
     "keyspace_misses", "evicted_keys", "expired_keys", "total_error_replies"};
 
