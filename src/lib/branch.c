@@ -23,7 +23,7 @@
 
 /* The column of a case that was read last: the series of its machines follow
  * each other. */
-struct column {
+struct branch_column {
 	const struct rows *of; /* NULL: nothing is read */
 	size_t at;             /* which column of these */
 	struct rows_run *runs;
@@ -31,17 +31,18 @@ struct column {
 };
 
 static void
-clear_column(struct column *c)
+clear_column(struct branch_column *c)
 {
 	free(c->runs);
 	free(c->v);
 	free(c->counts);
-	*c = (struct column){0};
+	*c = (struct branch_column){0};
 }
 
 /* Reads the counts of the runs if the metric needs them. */
 static int
-read_counts(struct column *c, const struct branch *h, const struct series *s)
+read_counts(struct branch_column *c, const struct branch *h,
+    const struct branch_series *s)
 {
 	const struct rows *r = &s->kase->rows;
 	const struct metric m = metric_guess(s->metric);
@@ -56,7 +57,8 @@ read_counts(struct column *c, const struct branch *h, const struct series *s)
 /* Reads the column of a series, unless it is the last that was read. Returns -1
  * on error, after reporting it. */
 static int
-load_column(struct column *c, const struct branch *h, const struct series *s)
+load_column(struct branch_column *c, const struct branch *h,
+    const struct branch_series *s)
 {
 	const struct rows *r = &s->kase->rows;
 	struct scratch *scratch = h->reading->scratch;
@@ -84,9 +86,9 @@ struct part {
 
 /* Takes the values of the column that are of the machine of the series. */
 static struct part
-take_part(const struct branch *h, const struct series *s)
+take_part(const struct branch *h, const struct branch_series *s)
 {
-	const struct column *c = h->column;
+	const struct branch_column *c = h->column;
 	const struct machines *m = h->reading->machines;
 	size_t n = s->kase->rows.n;
 	struct part p = {.runs = mem_array(n + 1, sizeof *p.runs),
@@ -168,8 +170,9 @@ add_series(struct branch *h, const struct reading_case *k, size_t *cap)
 				continue;
 			h->series = mem_grow(
 			    h->series, h->nseries, cap, sizeof *h->series);
-			h->series[h->nseries++] = (struct series){k, k->config,
-			    get_metric(h->reading, r[i].text), r[i].was, j};
+			h->series[h->nseries++] =
+			    (struct branch_series){k, k->config,
+				get_metric(h->reading, r[i].text), r[i].was, j};
 		}
 	free(has);
 	free(r);
@@ -233,7 +236,7 @@ collect_losses(struct branch *h)
 	qsort_r(f, in->nfailures, sizeof *f, compare_failures, in);
 	h->losses = mem_array(in->nfailures, sizeof *h->losses);
 	for (size_t i = 0, n; i < in->nfailures; i += n) {
-		struct loss *l;
+		struct branch_loss *l;
 		size_t sum = 0; /* at one commit */
 
 		for (n = 0; i + n < in->nfailures &&
@@ -241,8 +244,8 @@ collect_losses(struct branch *h)
 		     n++)
 			sum += f[i + n].failed;
 		if (!i || f[i].kase != f[i - 1].kase) {
-			h->losses[h->nlosses++] =
-			    (struct loss){.config = in->v[f[i].kase].config};
+			h->losses[h->nlosses++] = (struct branch_loss){
+			    .config = in->v[f[i].kase].config};
 			most = 0;
 		}
 		l = &h->losses[h->nlosses - 1];
@@ -274,14 +277,14 @@ is_newest_counted(const struct part *c, size_t npoints)
 }
 
 static bool
-is_dirty(const struct point *p)
+is_dirty(const struct branch_point *p)
 {
 	return p->commit && str_ends(p->commit, BRANCH_DIRTY);
 }
 
 /* Names a point by its commit rather than by a label, which all may share. */
 static char *
-make_point_name(const struct point *p)
+make_point_name(const struct branch_point *p)
 {
 	const char *suffix = is_dirty(p) ? BRANCH_DIRTY : "";
 	char *commit, *brief, *name;
@@ -297,7 +300,7 @@ make_point_name(const struct point *p)
 }
 
 struct turn {
-	struct point point;
+	struct branch_point point;
 	size_t was;
 };
 
@@ -341,7 +344,7 @@ place_points(struct branch *h)
 	for (size_t i = 0; i < h->npoints; i++)
 		h->timed &= h->points[i].time != NULL;
 	for (size_t i = 0; i < h->npoints && ancestry_length(a); i++) {
-		struct point *p = &h->points[i];
+		struct branch_point *p = &h->points[i];
 
 		where = ancestry_find(a, p->commit, p->time, &p->at);
 		p->lost = p->at == -1;
@@ -379,7 +382,7 @@ void
 branch_begin(struct branch *h, const char *dir)
 {
 	*h = (struct branch){.reading = reading_new(dir),
-	    .column = mem_new(sizeof(struct column))};
+	    .column = mem_new(sizeof(struct branch_column))};
 }
 
 void
@@ -474,8 +477,8 @@ group_values(
 }
 
 int
-branch_read_values(
-    const struct branch *h, const struct series *s, struct branch_values *to)
+branch_read_values(const struct branch *h, const struct branch_series *s,
+    struct branch_values *to)
 {
 	struct part c;
 
@@ -521,7 +524,7 @@ is_date(const char *s)
 }
 
 static bool
-matches_name(const struct point *p, const char *name)
+matches_name(const struct branch_point *p, const char *name)
 {
 	const char *label = json_get_str(p->subject, "label");
 	const char *ref = json_get_str(p->subject, "ref");
@@ -533,7 +536,7 @@ matches_name(const struct point *p, const char *name)
 
 /* Returns the time of the commit by its runs, or by its record; or NULL. */
 static const char *
-get_point_time(const struct branch *h, const struct point *p)
+get_point_time(const struct branch *h, const struct branch_point *p)
 {
 	const struct ancestry *a = h->reading->ancestry;
 
@@ -550,7 +553,7 @@ branch_find_since(const struct branch *h, const char *since)
 	double at = -1;
 
 	for (size_t i = 0; i < h->npoints; i++) {
-		const struct point *p = &h->points[i];
+		const struct branch_point *p = &h->points[i];
 		const char *time = get_point_time(h, p);
 
 		if (date ? time && strcmp(time, since) >= 0

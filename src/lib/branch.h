@@ -11,13 +11,13 @@
 
 struct json;
 struct casename;
-struct column;
+struct branch_column;
 struct reading;
 struct reading_case;
 
 #define BRANCH_DIRTY "+dirty" /* suffix of a commit: uncommitted changes */
 
-struct point {
+struct branch_point {
 	struct json *subject; /* of all its records, the first by its text */
 	char *commit;         /* NULL: not known */
 	char *time;           /* NULL: not known */
@@ -27,7 +27,7 @@ struct point {
 	uint32_t session;     /* the first, a number; 0: not known */
 };
 
-struct series {
+struct branch_series {
 	const struct reading_case *kase;
 	const struct json *config;
 	const char *metric;
@@ -54,7 +54,7 @@ struct branch_values {
 			  were not, or the reverse */
 };
 
-struct loss { /* failed runs of a case */
+struct branch_loss { /* failed runs of a case */
 	const struct json *config;
 	const char
 	    *error; /* at the commit with most of them; NULL: not known */
@@ -62,11 +62,11 @@ struct loss { /* failed runs of a case */
 };
 
 struct branch {
-	struct point *points;
-	size_t npoints, nlost; /* points[npoints..] are lost */
-	struct series *series; /* in the order of cases, metrics, machines */
+	struct branch_point *points;
+	size_t npoints, nlost;        /* points[npoints..] are lost */
+	struct branch_series *series; /* by case, metric, machine */
 	size_t nseries;
-	struct loss *losses; /* by case */
+	struct branch_loss *losses; /* by case */
 	size_t nlosses;
 	size_t length;  /* commits on the line from the first to the last
 			 * point; 0: there is no line */
@@ -75,8 +75,8 @@ struct branch {
 	size_t machines; /* that measured it */
 	struct casename *names;
 	struct reading *reading;
-	struct column *column; /* the last that was read */
-	size_t *places;        /* of points, by their number in the reading */
+	struct branch_column *column; /* the last that was read */
+	size_t *places; /* of points, by their number in the reading */
 };
 
 /* Records are read by reading_add(branch.reading, ...). Large histories use an
@@ -97,8 +97,8 @@ size_t branch_find_point(const struct branch *, const struct json *subject);
  * runs were counted and others measured, those of the newest point decide which
  * are kept, counted ones first. Returns -1 on error, after reporting it.
  */
-int branch_read_values(
-    const struct branch *, const struct series *, struct branch_values *);
+int branch_read_values(const struct branch *, const struct branch_series *,
+    struct branch_values *);
 void branch_free_values(struct branch_values *);
 
 /*

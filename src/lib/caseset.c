@@ -77,6 +77,18 @@ caseset_add(struct caseset *s, const char *text, size_t n)
 }
 
 size_t
+caseset_find(const struct caseset *s, const struct json *j)
+{
+	struct str key = {0};
+	size_t id;
+
+	jsonpublic_canonical(&key, j);
+	id = intern_find(s->sorted, key.s, key.len);
+	str_free(&key);
+	return id;
+}
+
+size_t
 caseset_count(const struct caseset *s)
 {
 	return intern_count(s->sorted);

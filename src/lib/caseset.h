@@ -19,6 +19,9 @@ void caseset_free(struct caseset *);
  * one, and so on. The text must be valid JSON (checked by jsonscan_value). */
 size_t caseset_add(struct caseset *, const char *text, size_t n);
 size_t caseset_add_value(struct caseset *, const struct json *);
+
+/* Returns the number of the object, or caseset_count if it has none. */
+size_t caseset_find(const struct caseset *, const struct json *);
 size_t caseset_count(const struct caseset *);
 
 /* Returns jsonhash_member of the object under 'key', its part of a record's

@@ -93,6 +93,14 @@ intern_idn(struct intern *t, const char *text, size_t n)
 }
 
 size_t
+intern_find(const struct intern *t, const char *text, size_t n)
+{
+	size_t id = t->size ? *find_text_slot(t, text, n) : 0;
+
+	return id ? id - 1 : t->n;
+}
+
+size_t
 intern_pair(struct intern *t, size_t a, size_t b)
 {
 	const size_t pair[] = {a, b};

@@ -14,6 +14,9 @@ void intern_free(struct intern *);
 
 size_t intern_id(struct intern *, const char *text);
 size_t intern_idn(struct intern *, const char *text, size_t n);
+
+/* Returns the number of a text, or intern_count if it has none. */
+size_t intern_find(const struct intern *, const char *text, size_t n);
 size_t intern_count(const struct intern *);
 const char *intern_text(const struct intern *, size_t id); /* borrowed */
 

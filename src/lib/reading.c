@@ -99,7 +99,7 @@ make_commit_name(const struct json *subject)
 /* Gives a point a subject. Of several, the first by its text stays, and the
  * earliest time. */
 static void
-update_point(struct point *p, const struct json *subject)
+update_point(struct branch_point *p, const struct json *subject)
 {
 	struct str s = {0}, t = {0};
 	const char *time = record_subject_time(subject);
@@ -134,13 +134,13 @@ get_tree(const struct json *subject, const char *key)
 	return tree && record_subject_is_dirty(subject) ? tree : "";
 }
 
-size_t
-reading_find_point(const struct reading *in, const struct json *subject)
+/* Returns what names the point of a subject. Caller frees. */
+static struct str
+make_point_key(const struct json *subject)
 {
 	const char *commit = json_get_str(subject, "commit");
 	const char *module = json_get_str(subject, "module_commit");
 	struct str key = {0};
-	size_t id;
 
 	if (commit || module)
 		str_printf(&key, "%s %s%s%s%s", commit ? commit : "",
@@ -150,7 +150,15 @@ reading_find_point(const struct reading *in, const struct json *subject)
 		    get_tree(subject, "module_tree"));
 	else
 		json_canonical(&key, subject);
-	id = intern_id(in->keys, key.s);
+	return key;
+}
+
+size_t
+reading_find_point(const struct reading *in, const struct json *subject)
+{
+	struct str key = make_point_key(subject);
+	size_t id = intern_find(in->keys, key.s, key.len);
+
 	str_free(&key);
 	return id;
 }
@@ -159,12 +167,14 @@ reading_find_point(const struct reading *in, const struct json *subject)
 static size_t
 add_point(struct reading *in, struct branch *h, const struct json *subject)
 {
-	size_t id = reading_find_point(in, subject);
+	struct str key = make_point_key(subject);
+	size_t id = intern_idn(in->keys, key.s, key.len);
 
+	str_free(&key);
 	if (id == h->npoints) {
 		h->points = mem_grow(
 		    h->points, h->npoints, &in->pointcap, sizeof *h->points);
-		h->points[h->npoints++] = (struct point){0};
+		h->points[h->npoints++] = (struct branch_point){0};
 	}
 	update_point(&h->points[id], subject);
 	return id;
@@ -380,7 +390,7 @@ add_values(struct reading *in, size_t kase, struct rows_run run,
 }
 
 static void
-set_session(struct reading *in, struct point *p, const char *s, size_t n)
+set_session(struct reading *in, struct branch_point *p, const char *s, size_t n)
 {
 	if (s && !p->session)
 		p->session = intern_idn(in->sessions, s, n);
@@ -388,7 +398,7 @@ set_session(struct reading *in, struct point *p, const char *s, size_t n)
 
 /* Adds the session of a summary, and what its machine is. */
 static void
-add_sessions(struct reading *in, struct point *p, const struct json *rec)
+add_sessions(struct reading *in, struct branch_point *p, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "sessions"));
 

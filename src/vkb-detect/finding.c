@@ -381,7 +381,7 @@ compare_groups(const void *a, const void *b)
 }
 
 static void
-add_point_name(struct str *s, const struct point *p)
+add_point_name(struct str *s, const struct branch_point *p)
 {
 	if (p->commit)
 		str_add(s, p->commit);
@@ -390,7 +390,7 @@ add_point_name(struct str *s, const struct point *p)
 }
 
 static unsigned long long
-hash_point(const struct point *p)
+hash_point(const struct branch_point *p)
 {
 	struct str s = {0};
 	unsigned long long h;
@@ -524,13 +524,13 @@ struct bundle {
 };
 
 static bool
-is_same_metric(const struct series *a, const struct series *b)
+is_same_metric(const struct branch_series *a, const struct branch_series *b)
 {
 	return a->kase == b->kase && a->column == b->column;
 }
 
 static struct bundle
-find_bundle(const struct branch *b, const struct series *s,
+find_bundle(const struct branch *b, const struct branch_series *s,
     const struct finding_rules *r)
 {
 	struct bundle u = {.b = b, .r = r, .first = (size_t)(s - b->series)};
@@ -1022,8 +1022,9 @@ finding_find_revert(const struct findings *all, size_t group)
  * values are of counted runs. Returns false, and leaves nothing to free, if the
  * series is not to be shown. */
 static bool
-init_finding(struct finding *f, const struct branch *b, const struct series *s,
-    const struct finding_rules *r, bool counted, bool *exact)
+init_finding(struct finding *f, const struct branch *b,
+    const struct branch_series *s, const struct finding_rules *r, bool counted,
+    bool *exact)
 {
 	struct policy_answer a;
 	bool shown, replaced;
@@ -1301,7 +1302,7 @@ compare_newest(struct findings *all, const struct branch *b,
 
 /* A series, what is known of it before it is judged, and its values. */
 struct judged {
-	const struct series *series;
+	const struct branch_series *series;
 	struct finding frame;
 	struct branch_values v;
 	bool shown, exact;
@@ -1310,8 +1311,8 @@ struct judged {
 /* Reads the series, if it is shown: whether a metric is exact may depend on its
  * values. */
 static int
-read_judged(struct judged *j, const struct branch *b, const struct series *s,
-    const struct finding_rules *r)
+read_judged(struct judged *j, const struct branch *b,
+    const struct branch_series *s, const struct finding_rules *r)
 {
 	const struct metric m = metric_guess(s->metric);
 	int rc = 0;
@@ -1397,7 +1398,7 @@ is_not_slower(const struct findings *all, const struct branch *b,
 	bool known = false, slower = false;
 
 	for (size_t i = 0; i < b->nseries && !slower; i++) {
-		const struct series *s = &b->series[i];
+		const struct branch_series *s = &b->series[i];
 		struct verdict_other by = {.name = s->metric, .time = true};
 		struct judged j;
 
@@ -1485,7 +1486,7 @@ finding_find_all(
 
 	*all = (struct findings){.machines = b->machines};
 	for (size_t i = 0, n; i < b->nseries; i += n) {
-		const struct series *s = &b->series[i];
+		const struct branch_series *s = &b->series[i];
 		size_t before = all->series;
 
 		for (n = 0; i + n < b->nseries && s[n].kase == s->kase &&

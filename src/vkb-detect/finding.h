@@ -38,7 +38,7 @@ struct finding_part {
 };
 
 struct finding {
-	const struct series *series;
+	const struct branch_series *series;
 	char *name; /* of the case */
 	struct metric metric;
 	bool gate;
@@ -111,13 +111,13 @@ struct findings {
 	size_t n, cap;
 	struct finding_group *groups; /* the newest first */
 	size_t ngroups;
-	size_t machines;               /* that measured the history */
-	size_t series;                 /* with values */
-	size_t cases;                  /* of these series */
-	size_t tooshort;               /* series too short for a change */
-	const struct series *shortest; /* the shortest of these */
-	size_t shortest_points;        /* its points */
-	size_t verdicts[VERDICTS];     /* with 'latest': of gates */
+	size_t machines; /* that measured the history */
+	size_t series;   /* with values */
+	size_t cases;    /* of these series */
+	size_t tooshort; /* series too short for a change */
+	const struct branch_series *shortest; /* the shortest of these */
+	size_t shortest_points;               /* its points */
+	size_t verdicts[VERDICTS];            /* with 'latest': of gates */
 	size_t enough; /* with 'latest': series with enough runs */
 	size_t others; /* measured values beside counts, or counts beside
 			* measured values, left out */

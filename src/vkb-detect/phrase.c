@@ -154,7 +154,7 @@ static void
 warn_losses(const struct branch *b, phrase_say *say, void *arg)
 {
 	for (size_t i = 0; i < b->nlosses && i < LISTED; i++) {
-		const struct loss *l = &b->losses[i];
+		const struct branch_loss *l = &b->losses[i];
 		char *name = casename_of(b->names, l->config);
 		struct str s = {0};
 

@@ -238,7 +238,7 @@ make_change(
     const struct branch *b, const struct findings *all, const struct finding *f)
 {
 	struct json *rec = record_new("change");
-	const struct point *p = &b->points[f->at];
+	const struct branch_point *p = &b->points[f->at];
 	char *key = finding_make_key(f, b);
 
 	json_set(rec, "config", json_dup(f->series->config));
@@ -311,7 +311,7 @@ is_repository(const char *s)
 
 /* Returns the GitHub repository of a point; NULL: not known. */
 static const char *
-get_repository(const struct point *p)
+get_repository(const struct branch_point *p)
 {
 	const char *s = json_get_str(p->subject, "repository");
 
@@ -319,7 +319,7 @@ get_repository(const struct point *p)
 }
 
 static void
-write_commit(struct str *s, const struct point *p)
+write_commit(struct str *s, const struct branch_point *p)
 {
 	const char *where = get_repository(p);
 
@@ -438,10 +438,10 @@ write_issue_change(struct str *s, const struct branch *b,
 
 /* Returns the last point with the old level; NULL: its commit or that of 'hi'
  * is not known. */
-static const struct point *
+static const struct branch_point *
 get_old_point(const struct branch *b, const struct finding_group *g)
 {
-	const struct point *p = g->lo ? &b->points[g->lo - 1] : NULL;
+	const struct branch_point *p = g->lo ? &b->points[g->lo - 1] : NULL;
 
 	return p && record_is_id(p->commit) &&
 		record_is_id(b->points[g->hi].commit)
@@ -453,7 +453,8 @@ static void
 write_issue_place(
     struct str *s, const struct branch *b, const struct finding_group *g)
 {
-	const struct point *p = &b->points[g->at], *old = get_old_point(b, g);
+	const struct branch_point *p = &b->points[g->at],
+				  *old = get_old_point(b, g);
 	size_t width = branch_count_suspects(b, g->lo, g->hi);
 	struct str one = {0};
 
@@ -487,7 +488,8 @@ write_issue_place(
  * commits, or why only the machine that measured them can. Returns false, and
  * writes nothing, if that is not known or cannot stand in a span of code. */
 static bool
-write_command(struct str *s, const struct point *old, const struct point *last)
+write_command(struct str *s, const struct branch_point *old,
+    const struct branch_point *last)
 {
 	const struct json *subject = last->subject;
 	bool known =
@@ -520,7 +522,7 @@ static void
 write_issue_steps(struct str *s, const struct branch *b,
     const struct finding_group *g, const struct finding *f)
 {
-	const struct point *old = get_old_point(b, g);
+	const struct branch_point *old = get_old_point(b, g);
 	const char *last = b->points[g->hi].commit;
 
 	str_add(s, "\n**What to do**\n\n");

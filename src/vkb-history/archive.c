@@ -84,7 +84,7 @@ read_time(const char *s)
 }
 
 /* State of reading one file. */
-struct reading {
+struct file_reading {
 	struct archive *archive;
 	struct archive_entry *e;
 	struct hashset *cases; /* of this file */
@@ -93,7 +93,7 @@ struct reading {
 };
 
 static void
-add_case(struct reading *r, const struct json *config)
+add_case(struct file_reading *r, const struct json *config)
 {
 	unsigned long long h = json_hash(config);
 
@@ -129,7 +129,7 @@ archive_is_sampled(const struct json *rec)
 }
 
 static void
-count_record(struct reading *r, const struct json *rec)
+count_record(struct file_reading *r, const struct json *rec)
 {
 	const struct json *subject = json_get(rec, "subject");
 	double t = read_time(json_get_str(json_get(rec, "run"), "started"));
@@ -163,7 +163,7 @@ count_record(struct reading *r, const struct json *rec)
 static int
 read_entry(struct archive *s, struct archive_entry *e, struct hashset *all)
 {
-	struct reading r = {s, e, hashset_new(), all, NAN};
+	struct file_reading r = {s, e, hashset_new(), all, NAN};
 	const char *path = e->path, *text;
 	struct jsonl *in = jsonl_open(&path, 1);
 	struct json *rec;

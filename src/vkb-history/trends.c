@@ -81,7 +81,7 @@ choose_commits(struct trends *t, const struct archive *a)
 /* Adds the values of a series of the last case, unless none is of these
  * commits. */
 static int
-add_series(struct trends *t, const struct series *s, size_t *cap)
+add_series(struct trends *t, const struct branch_series *s, size_t *cap)
 {
 	struct branch_values all;
 	double *v = mem_array(t->n + 1, sizeof *v);
@@ -118,7 +118,7 @@ trends_read(struct trends *t, const struct archive *a)
 	choose_commits(t, a);
 	t->cases = mem_array(b->nseries + 1, sizeof *t->cases);
 	for (size_t i = 0; i < b->nseries; i++) {
-		const struct series *s = &b->series[i];
+		const struct branch_series *s = &b->series[i];
 		const struct metric m = metric_guess(s->metric);
 		const char *primary = metric_primary(s->config);
 
@@ -151,7 +151,7 @@ size_t
 trends_find_case(const struct trends *t, const struct json *config)
 {
 	const struct reading *in = t->branch.reading;
-	size_t id = caseset_add_value(in->configs, config), i = 0;
+	size_t id = caseset_find(in->configs, config), i = 0;
 
 	while (i < t->ncases && (size_t)(t->cases[i].of - in->v) != id)
 		i++;

@@ -71,7 +71,7 @@ check_values(const struct branch *b, const char *command, const char *metric,
 
 	str_add(&s, "");
 	for (size_t i = 0; i < b->nseries; i++) {
-		const struct series *one = &b->series[i];
+		const struct branch_series *one = &b->series[i];
 
 		if (strcmp(one->metric, metric) != 0 ||
 		    strcmp(json_get_str(one->config, "command"), command) != 0)

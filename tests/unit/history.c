@@ -1,6 +1,8 @@
 /* vkb-detect: what is read of a history, in memory and in a file. */
 #include "tap.h"
 
+#include "intern.h"
+#include "json.h"
 #include "jsonl.h"
 #include "branch.h"
 #include "reading.h"
@@ -95,6 +97,78 @@ all_whole(const struct branch *b)
 	return same;
 }
 
+enum { LINE = 3 };
+
+/* Writes commits 1 to LINE of a line and one beside it, each measured, and the
+ * last also with uncommitted changes. */
+static int
+write_line(void)
+{
+	FILE *f = tmpfile();
+	int fd;
+
+	for (int c = 1; c <= LINE + 1; c++)
+		fprintf(f,
+		    "{\"type\":\"commit\",\"v\":1,\"commit\":\"%040d\","
+		    "\"parents\":[\"%040d\"]}\n",
+		    c, c > LINE ? 1 : c - 1);
+	for (int c = 1; c <= LINE + 2; c++)
+		fprintf(f,
+		    "{\"type\":\"run\",\"v\":1,\"subject\":{\"commit\":"
+		    "\"%040d\"%s},\"config\":{\"command\":\"SET\"},\"run\":{},"
+		    "\"metrics\":{\"rps\":1},\"status\":\"ok\"}\n",
+		    c > LINE + 1 ? LINE : c,
+		    c > LINE + 1 ? ",\"dirty\":true" : "");
+	fflush(f);
+	fd = dup(fileno(f));
+	fclose(f);
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+/* Returns the point of a commit, with these members more. */
+static size_t
+find(const struct branch *b, int commit, const char *more)
+{
+	char text[128];
+	struct json *subject;
+	size_t at;
+
+	snprintf(text, sizeof text, "{\"commit\":\"%040d\"%s}", commit, more);
+	subject = json_parse(text, strlen(text), NULL, NULL);
+	at = branch_find_point(b, subject);
+	json_free(subject);
+	return at;
+}
+
+static void
+points(void)
+{
+	struct jsonl *in = jsonl_fd(write_line(), "line");
+	struct branch b;
+
+	branch_begin(&b, "/tmp");
+	tap_ok(reading_add(b.reading, &b, in) == 0, "commits and runs");
+	jsonl_close(in);
+	branch_end(&b, 10);
+	tap_ok(b.npoints == LINE + 1 && b.nlost == 1,
+	    "the commit beside the line is lost");
+	tap_ok(find(&b, 1, "") == 0 && find(&b, 2, "") == 1 &&
+		find(&b, LINE, "") == LINE - 1,
+	    "a subject has the point of its commit");
+	tap_ok(find(&b, 2, ",\"label\":\"other\"") == 1,
+	    "so has another subject of the commit");
+	tap_ok(find(&b, LINE, ",\"dirty\":true") == LINE,
+	    "uncommitted changes are a point of their own");
+	tap_ok(find(&b, LINE + 1, "") >= b.npoints, "a lost commit has none");
+	tap_ok(find(&b, 99, "") >= b.npoints &&
+		find(&b, 2, ",\"dirty\":true") >= b.npoints,
+	    "what was not read has none");
+	tap_ok(intern_count(b.reading->keys) == LINE + 2,
+	    "what is looked up is not added");
+	branch_free(&b);
+}
+
 int
 main(void)
 {
@@ -119,5 +193,6 @@ main(void)
 	tap_ok(b.npoints == 0 && b.nseries == 0,
 	    "an empty history has no points and no series");
 	branch_free(&b);
+	points();
 	return tap_done();
 }

@@ -80,8 +80,8 @@ headlines(void)
 static void
 orderings(void)
 {
-	struct point points[] = {{.name = (char *)"a"}, {.name = (char *)"b"},
-	    {.name = (char *)"c"}};
+	struct branch_point points[] = {{.name = (char *)"a"},
+	    {.name = (char *)"b"}, {.name = (char *)"c"}};
 	struct branch b = {.points = points, .npoints = 1};
 	struct str s = {0};
 
@@ -117,7 +117,7 @@ orderings(void)
 static void
 places(void)
 {
-	struct point points[] = {{.name = (char *)"a"},
+	struct branch_point points[] = {{.name = (char *)"a"},
 	    {.name = (char *)"b", .time = (char *)"2026-11-21T08:00:00Z"},
 	    {.name = (char *)"c"}, {.name = (char *)"d"}};
 	struct reading reading = {.ancestry = ancestry_new()};
@@ -159,7 +159,7 @@ places(void)
 static void
 findings(void)
 {
-	struct point points[10] = {[7] = {.name = (char *)"beef"}};
+	struct branch_point points[10] = {[7] = {.name = (char *)"beef"}};
 	struct branch b = {.points = points, .npoints = 10};
 	struct finding f = {.kind = FINDING_REGRESSION,
 	    .gate = true,
@@ -251,9 +251,9 @@ warnings(void)
 	enum { LOST = 11, LOSSES = 12 };
 	static const char set[] = "{\"command\":\"SET\"}";
 	struct json *config = json_parse(set, strlen(set), NULL, NULL);
-	struct point points[LOST + 1];
-	struct loss losses[LOSSES];
-	struct series shortest = {.config = config, .metric = "rps"};
+	struct branch_point points[LOST + 1];
+	struct branch_loss losses[LOSSES];
+	struct branch_series shortest = {.config = config, .metric = "rps"};
 	struct branch b = {.points = points,
 	    .npoints = 1,
 	    .nlost = 1,
@@ -268,10 +268,10 @@ warnings(void)
 
 	for (int i = 0; i <= LOST; i++) {
 		names[i][0] = (char)('a' + i);
-		points[i] = (struct point){.name = names[i]};
+		points[i] = (struct branch_point){.name = names[i]};
 	}
 	for (size_t i = 0; i < LOSSES; i++)
-		losses[i] = (struct loss){.config = config,
+		losses[i] = (struct branch_loss){.config = config,
 		    .failed = i ? 1 : 3,
 		    .commits = i ? 1 : 2,
 		    .error = i ? NULL : "it fell"};
