@@ -355,6 +355,52 @@ test_that 'a site of runs that did not reach their rate is made' history site la
 test_match "data-unit=\"ms\" data-values=\"$(repeat 11 1.000 | xargs) -\"" late-site/index.html \
   'a chart has no value that vkb-detect does not judge'
 
+# lined N FROM: prints N commits, slower from FROM on, with their ancestry
+lined() {
+  for i in $(seq "$1"); do
+    day=$(printf '2026-01-%02dT00:00:00Z' "$i")
+    runs "$(id "$i")" "$day" "s$i" 3 $((i < $2 ? 10000 : 8000)) ',"ref":"unstable"'
+    printf '{"type":"commit","v":1,"commit":"%s","parents":["%s"],"time":"%s"}\n' \
+      "$(id "$i")" "$(id $((i - 1)))" "$day"
+  done
+}
+# aside ID DAY REF PARENT: prints runs of a commit that is not on the line
+aside() {
+  runs "$(id "$1")" "$2T00:00:00Z" "s$1" 3 9000 ",\"ref\":\"$3\""
+  printf '{"type":"commit","v":1,"commit":"%s","parents":["%s"],"time":"%sT00:00:00Z"}\n' \
+    "$(id "$1")" "$(id "$4")" "$2"
+}
+{
+  lined 20 11
+  aside 98 2026-02-01 unstable 5
+  aside 99 2026-02-02 8.1 4
+} | history add backport
+test_that 'a site with a newer commit of another branch is made' history site backport backport-site
+test_match "data-values=\"$(repeat 10 10.0K | xargs) $(repeat 10 8.00K | xargs)\"" \
+  backport-site/index.html 'the charts are of the branch that is judged'
+words backport-site/index.html >said
+test_same '1 19 not judged 8.1' "$(grep -c '^unstable .00000000. [-0-9]* regression ' said) $(grep -c ' no change 1 3$' said) $(
+  sed -n 's/^[a-z0-9.]* (00000000) 2026-02-0[12] \(.*\) 1 3$/\1/p' said | tac | xargs)" \
+  'only what is not judged says so, or has the name of its branch'
+for i in $(seq 12); do # such ids have a file for each label
+  for label in x y; do
+    runs "rel-$i" "$(printf '2026-01-%02dT00:00:00Z' "$i")" "s$i$label" 2 10000 ",\"label\":\"$label\""
+  done
+done | history add labels
+test_that 'a site of commits with two labels is made' history site labels labels-site
+words labels-site/index.html >said
+test_same '24 0' "$(grep -c ' no change 1 2$' said) $(grep -c 'not judged' said)" \
+  'each file of a commit that is judged says that it is'
+lined 12 99 | sed 's/"SET"/"SET","rate":1000/' >rated
+sed -n '1s/"SET","rate":1000/"GET"/; 1s/"ok"/"failed"/p' rated >dead
+history add shared rated
+history add failing rated dead
+test_that 'a site of cases that share a setting is made' history site shared shared-site
+test_that 'a site with a case that only fails is made' history site failing failing-site
+test_match 'All cases: ' shared-site/index.html 'the index has what all cases share'
+test_match '2 cases' failing-site/index.html 'the case that only fails is counted'
+test_absent 'All cases: ' failing-site/index.html 'what the cases with values share is not of all cases'
+
 # --- the order of the input and of the page
 
 ordered() {

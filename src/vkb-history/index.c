@@ -701,7 +701,7 @@ write_facts(struct str *s, const struct index *x)
 	str_printf(s, "<p class=\"quiet\">%zu commit%s, %zu case%s, %s to %s.",
 	    a->n, num_plural((double)a->n), a->cases,
 	    num_plural((double)a->cases), a->v[0].day, a->v[a->n - 1].day);
-	if (*x->trends->common)
+	if (*x->trends->common && x->trends->ncases == a->cases)
 		markup_printf(s, " All cases: %s.", x->trends->common);
 	if (a->n < 10)
 		str_add(s,
@@ -712,16 +712,14 @@ write_facts(struct str *s, const struct index *x)
 
 /* --- commits */
 
-/* Returns the place of the commit in the trends, or n if it is of another
- * branch. */
+/* Returns the place of the commit in the trends, which other files may share;
+ * or n if it is of another branch or not judged. */
 static size_t
 find_place(const struct trends *t, const struct archive_entry *e)
 {
-	size_t at = 0;
+	size_t at = trends_find_commit(t, e->subject);
 
-	while (at < t->n && t->commits[at] != e)
-		at++;
-	return at;
+	return at < t->n && trends_same_branch(t->commits[at], e) ? at : t->n;
 }
 
 void
@@ -755,7 +753,7 @@ static void
 write_commit_row(
     struct str *s, const struct index *x, const struct archive_entry *e)
 {
-	const struct archive_entry *newest = &x->archive->v[x->archive->n - 1];
+	const struct archive_entry *newest = x->trends->newest;
 	struct str status = {0};
 
 	index_write_status(&status, x, e, "");
@@ -767,8 +765,9 @@ write_commit_row(
 		str_add(s, status.s);
 	else if (find_place(x->trends, e) == x->trends->n)
 		markup_printf(s, "<span class=\"quiet\">%s</span> ",
-		    trends_same_branch(e, newest) ? "not judged"
-						  : trends_branch(e));
+		    !newest || trends_same_branch(e, newest)
+			? "not judged"
+			: trends_branch(e));
 	else if (!x->unknown && !e->failed)
 		str_add(s, "<span class=\"quiet\">no change</span>");
 	if (e->failed)

@@ -52,17 +52,21 @@ read_branch(struct branch *b, const struct archive *a)
 	return rc;
 }
 
+/* Chooses the commits of one branch: that of the newest commit of all would
+ * leave none if it is not on the line of commits. */
 static void
 choose_commits(struct trends *t, const struct archive *a)
 {
 	size_t n = t->branch.npoints;
 	const struct archive_entry **at = mem_array(n + 1, sizeof *at);
 
+	for (size_t i = a->n; i-- > 0 && !t->newest;)
+		if (branch_find_point(&t->branch, a->v[i].subject) < n)
+			t->newest = &a->v[i];
 	for (size_t i = 0; i < a->n; i++) {
 		size_t p = branch_find_point(&t->branch, a->v[i].subject);
 
-		if (p < n && !at[p] &&
-		    trends_same_branch(&a->v[i], &a->v[a->n - 1]))
+		if (p < n && !at[p] && trends_same_branch(&a->v[i], t->newest))
 			at[p] = &a->v[i];
 	}
 	t->commits = mem_array(n + 1, sizeof *at);

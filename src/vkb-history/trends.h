@@ -1,7 +1,7 @@
 /*
  * What the charts of a history show: of the series that vkb-detect judges,
- * those by which cases are judged, at the commits of the newest commit's
- * branch.
+ * those by which cases are judged, at the commits of the branch of the newest
+ * commit that is judged.
  */
 #ifndef TRENDS_H
 #define TRENDS_H
@@ -35,7 +35,8 @@ struct trends {
 	const char **days;                    /* of the commits */
 	size_t *places; /* the commit of each point of the branch, or n */
 	size_t n;
-	struct trend_case *cases; /* in the order of the branch */
+	const struct archive_entry *newest; /* that is judged; NULL: none */
+	struct trend_case *cases;           /* in the order of the branch */
 	size_t ncases;
 	struct trend_series *v;
 	size_t nseries; /* in the order of cases, metrics, machines */
