@@ -439,10 +439,18 @@ test_status 1 'several formats at once' vkb-detect -f text -f jsonl:j -f markdow
 test_same "$(cat first)" "$(cat .out)" 'the text is the same'
 test_same 12 "$(wc -l <j | tr -d ' ')" 'the file of records has a line for each record'
 test_match '^\*\*regression at' m 'the file of Markdown has the headline'
+test_match '^[|]---[|]---[|]--:[|]---[|]--:[|]--:[|]---[|]$' m 'the values are aligned to the right in Markdown'
 rows() { # rows FILE: prints the numbers of its tables of changes
   sed -n 's/&#62;/>/g; s/&#43;/+/g; s/&#9[13];//g; s/[][|]//g; / -> [0-9]/p' "$1" | tr -s ' ' | sed 's/^ //; s/ $//'
 }
 test_same "$(rows .out)" "$(rows m)" 'text and Markdown have the same tables'
+sed 's/"SET"/"SET","clients":50/' h >clients
+test_status 1 'cases that share a setting' vkb-detect clients
+test_match '^all cases: 50 clients$' .out 'the report has what all cases share'
+{ cat clients; sed -n '2s/"config":{[^}]*}/"config":{"command":"GET"}/; 2s/"ok"/"failed"/p' clients; } >dead
+test_status 1 'a case that only fails' vkb-detect dead
+test_match '^warning: GET: 1 failed run' .out 'a warning names the case'
+test_absent '^all cases: ' .out 'what the cases with values share is not of all cases'
 jq -c 'if .metrics.rps then .metrics.p50_latency_ms = 1e5 / .metrics.rps else . end' h >both
 vkb-detect both >.out
 test_same 'rps p50_latency_ms' "$(sed -n '/^regression/,/^$/p' .out | grep -oE ' (rps|p50_latency_ms) ' | uniq | head -n 2 | xargs)" \

@@ -181,4 +181,11 @@ test_empty "$(test "$(wc -c <.out)" -le 65000 || wc -c <.out)" \
   'an issue with 320 cases is at most 65000 bytes long'
 test_match '^[0-9]+ more series$' .out 'the issue counts the series that were left out'
 test_match '^The key of this change' .out 'an issue that was shortened has its last line'
+{
+  grep '"data_size":1}' h | sed "s/\"SET\"/\"$(printf '%060d' 1 | tr 0 '<')\"/" |
+    perl -ne 'for my $c (1 .. 150) { my $l = $_; $l =~ s/"data_size":/"x":$c,$&/; print $l }'
+  history 1 60 1 12 48 | sed 's/"SET"/"GET"/'
+} >both
+test_status 1 'a long issue between two others' issue both
+test_same 2 "$(grep -c '^| GET ' .out)" 'an issue after a long one has its table'
 test_done

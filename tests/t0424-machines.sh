@@ -59,6 +59,11 @@ fleet 3 45 0 a,4,1e5,99,1 b,8,7e4,25,.9 c,8,3e4,99,1 >single
 test_status 1 'a large step on one machine' vkb-detect single
 test_match ' NEW, on only 1 of 3 machines: b; not on a; c$' .out 'the row has the only machine'
 test_same 'regression c0025000 25-25 90 b a+c' "$(changes single)" 'the record has the only machine'
+fleet 3 45 0 a,4,1e5,25,.9 b,8,7e4,25,.9 c,8,3e4,25,.9 d,8,3e4,25,.9 e,8,3e4,25,.9 f,8,3e4,25,.9 g,8,3e4,99,1 >seven
+test_status 1 'a step on six of seven machines' vkb-detect seven
+test_match ' NEW, on 6 of 7 machines: [a-f](; [a-f]){4}; \.\.\.; not on g$' .out 'the row has five of them'
+test_same 'a b c d e f' "$(vkb-detect -f jsonl seven | jq -r '.seen | sub(";[^;]*$"; "")' |
+  sed 's/.*: //' | tr -d ';' | tr ' ' '\n' | sort | xargs)" 'the record has all of them'
 fleet 5 46 0 a,4,1e5,38,.93 c,8,3e4,38,.93 >surer
 sed 's/"host":"a"/"host":"d"/' surer >swapped
 surest() { vkb-detect -f jsonl "$1" | jq -r '[.machines[].machine] | join(" ")'; }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #define LISTED 10 /* lines of one kind */
-#define NAMED 5   /* machines of one change */
 
 void
 phrase_headline(
@@ -91,19 +90,21 @@ phrase_machines(struct str *s, const struct branch *b)
 		str_add(s, "; ...");
 }
 
-/* Adds the name of a machine, the one with index i. */
+/* Adds the name of a machine, the one with index i, if that is below 'most'. */
 static void
-add_machine(struct str *s, const struct branch *b, size_t i, size_t machine)
+add_machine(struct str *s, const struct branch *b, size_t i, size_t machine,
+    size_t most)
 {
-	if (i < NAMED)
+	if (i < most)
 		str_printf(s, "%s%s", i ? "; " : "",
 		    machines_name(b->reading->machines, machine));
-	else if (i == NAMED)
+	else if (i == most)
 		str_add(s, "; ...");
 }
 
 void
-phrase_shown_by(struct str *s, const struct branch *b, const struct finding *f)
+phrase_shown_by(
+    struct str *s, const struct branch *b, const struct finding *f, size_t most)
 {
 	size_t of = f->nparts + f->nwithout;
 
@@ -118,10 +119,10 @@ phrase_shown_by(struct str *s, const struct branch *b, const struct finding *f)
 	else
 		str_printf(s, "on %zu of %zu machines: ", f->nparts, of);
 	for (size_t i = 0; i < f->nparts; i++)
-		add_machine(s, b, i, f->parts[i].machine);
+		add_machine(s, b, i, f->parts[i].machine, most);
 	str_add(s, f->nwithout ? "; not on " : "");
 	for (size_t i = 0; i < f->nwithout; i++)
-		add_machine(s, b, i, f->without[i]);
+		add_machine(s, b, i, f->without[i], most);
 }
 
 /* Takes the text. */
@@ -313,7 +314,7 @@ phrase_standing(struct str *s, const struct branch *b, const struct finding *f)
 	if (!f->gate)
 		str_add(s, s->len ? ", info" : "info");
 	str_add(s, f->nparts && s->len ? ", " : "");
-	phrase_shown_by(s, b, f);
+	phrase_shown_by(s, b, f, PHRASE_MACHINES);
 }
 
 void

@@ -16,9 +16,12 @@ void phrase_ordering(struct str *, const struct branch *);
 /* The machines of a history; nothing if there is one. */
 void phrase_machines(struct str *, const struct branch *);
 
-/* "on 2 of 3 machines: a; b; not on c"; nothing if the history is of one. */
+enum { PHRASE_MACHINES = 5 }; /* of one change, in a line for people */
+
+/* "on 2 of 3 machines: a; b; not on c", with the names of at most so many of
+ * each kind; nothing if the history is of one. */
 void phrase_shown_by(
-    struct str *, const struct branch *, const struct finding *);
+    struct str *, const struct branch *, const struct finding *, size_t most);
 
 /* Warnings about the data: calls 'say' with one line each. */
 typedef void phrase_say(void *arg, const char *text);

@@ -13,6 +13,7 @@
 #include "table.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ write_rows(const struct page *p, const struct branch *b,
 
 	table_titles(t,
 	    p->markdown
-		? "case|metric|before -> after|change [95%]|>n|>sure|"
+		? "case|metric|>before -> after|change [95%]|>n|>sure|"
 		: "  case|metric|before -> after|change [95%]|>n|>sure|");
 	for (int others = 0; others < 2; others++)
 		for (size_t i = finding_find_next(all, group, 0);
@@ -132,6 +133,17 @@ write_group(const struct page *p, const struct branch *b,
 	str_free(&one);
 }
 
+/* Have all cases values? What is common to cases does not tell of others. */
+static bool
+has_all_values(const struct branch *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->nseries; i++)
+		n += !i || b->series[i].kase != b->series[i - 1].kase;
+	return n == b->reading->n;
+}
+
 void
 show_report(struct str *s, const struct branch *b, const struct findings *all,
     const struct finding_rules *r, bool markdown, bool colour)
@@ -156,7 +168,7 @@ show_report(struct str *s, const struct branch *b, const struct findings *all,
 		str_printf(s, "\n%zu more left out\n", all->ngroups - i);
 	if (i || markdown)
 		str_addc(s, '\n');
-	if (all->series && *common) {
+	if (all->series && *common && has_all_values(b)) {
 		str_add(s, "all cases: ");
 		write_line(&p, "", common, "\n\n");
 	}
@@ -228,7 +240,7 @@ set_machines(struct json *rec, const struct branch *b, const struct finding *f)
 		    without, json_string(machines_name(names, f->without[i])));
 	json_set_filled(rec, "machines", with);
 	json_set_filled(rec, "machines_without", without);
-	phrase_shown_by(&seen, b, f);
+	phrase_shown_by(&seen, b, f, SIZE_MAX);
 	json_set_str(rec, "seen", seen.s);
 	str_free(&seen);
 }
@@ -427,7 +439,7 @@ write_issue_change(struct str *s, const struct branch *b,
 	if (all->groups[f->group].n > 1)
 		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);
 	str_clear(&one);
-	phrase_shown_by(&one, b, f);
+	phrase_shown_by(&one, b, f, PHRASE_MACHINES);
 	if (one.len) {
 		str_add(s, "Seen ");
 		markup_markdown(s, one.s);
@@ -554,6 +566,7 @@ show_issue(struct str *s, const struct branch *b, const struct findings *all,
 {
 	const struct finding_group *g = &all->groups[group];
 	const struct finding *f = find_worst(all, group);
+	size_t from = s->len; /* other issues may be before it */
 
 	str_add(s, "# ");
 	write_issue_title(s, b, f, g);
@@ -562,8 +575,8 @@ show_issue(struct str *s, const struct branch *b, const struct findings *all,
 	str_addc(s, '\n');
 	write_issue_place(s, b, g);
 	str_addc(s, '\n');
-	write_rows(
-	    &(struct page){s, true, false}, b, all, group, all->n, ISSUE);
+	write_rows(&(struct page){s, true, false}, b, all, group, all->n,
+	    from + ISSUE);
 	write_issue_steps(s, b, g, f);
 	str_printf(s,
 	    "\nThe key of this change is `%s`; it stays when more commits are "
