@@ -165,6 +165,15 @@ for text in '"command":"SET k:__rand_int__ v"' \
   '"test":"set","setup_commands":["FCALL f 1 __prefix__a"]' \
   '"command":"GET __prefix__a ; EVAL \"return 1\" 1 __prefix__a"' \
   '"command":"BLPOP __prefix__a theirs 1"' \
+  '"command":"ZUNIONSTORE __prefix__d __int:1:1__ theirs2"' \
+  '"command":"ZUNIONSTORE __prefix__d"' \
+  '"command":"ZUNIONSTORE __prefix__d 0"' \
+  '"command":"ZUNIONSTORE __prefix__d 3 __prefix__a"' \
+  '"command":"COPY __prefix__a"' \
+  '"command":"EVAL_RO \"return 1\" 2 __prefix__a"' \
+  '"command":"EVAL_RO \"__prefix__x\" 0"' \
+  '"command":"MEMORY __prefix__"' \
+  '"command":"BLPOP __prefix__a"' \
   '"command":"JSON.MGET __prefix__a theirs $"' \
   '"command":"XREAD COUNT 1 STREAMS __prefix__a theirs 0 0"'; do
   printf '[{"test_groups":[{"scenarios":[{"id":"a",%s,"requests":10}]}]}]\n' \
@@ -175,7 +184,7 @@ for text in '"command":"SET k:__rand_int__ v"' \
     .err "$text: the error says what to do"
   test_empty_file .out "$text: nothing is measured"
 done
-printf '[{"test_groups":[{"scenarios":[{"id":"a","command":"EVAL \"return 1\" 1 __prefix__a","requests":10}]}]}]\n' \
+printf '[{"test_groups":[{"scenarios":[{"id":"a","command":"GET theirs ; EVAL \"return 1\" 1 __prefix__a","requests":10}]}]}]\n' \
   >script.json
 test_status 2 'a script' vkb-load --port "$port" --no-flush --runs 1 script.json
 test_match 'a script may write any key, so EVAL, EVALSHA and FCALL are refused' \
@@ -189,7 +198,7 @@ test_status 2 'another engine' vkb-load --port "$port" --no-flush \
   --engine valkey-benchmark --runs 1 c.json
 test_same 'db0:keys=2 db3:keys=1' "$(keys)" 'all of that has changed nothing'
 
-printf '[{"test_groups":[{"scenarios":[{"id":"keys","command":"3 mget __prefix__a __prefix__b ; XREAD STREAMS __prefix__s 0 ; ZUNION 2 __prefix__y __prefix__z ; BLPOP __prefix__l __prefix__m 0.01 ; EVAL_RO \"return 1\" 1 __prefix__a","requests":50,"setup_commands":["MSET __prefix__a 1 __prefix__b 2","BITOP AND __prefix__c __prefix__a __prefix__b","COPY __prefix__a __prefix__d"],"teardown_commands":["DEL __prefix__a __prefix__b"]}]}]}]\n' \
+printf '[{"test_groups":[{"scenarios":[{"id":"keys","command":"3 mget __prefix__a __prefix__b ; XREAD STREAMS __prefix__s 0 ; ZUNION 2 __prefix__y __prefix__z ; BLPOP __prefix__l __prefix__m 0.01 ; EVAL_RO \"return 1\" 1 __prefix__a ; PUBLISH __prefix__a b","requests":50,"setup_commands":["MSET __prefix__a 1 __prefix__b 2","BITOP AND __prefix__c __prefix__a __prefix__b","COPY __prefix__a __prefix__d"],"teardown_commands":["DEL __prefix__a __prefix__b"]}]}]}]\n' \
   >keys.json
 test_that 'commands with several keys of ours' \
   vkb-load --port "$port" --no-flush --runs 1 keys.json

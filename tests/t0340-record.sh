@@ -109,6 +109,14 @@ test_match "^\"SET\" \"$c{7}\{$c{3}\}$c{2}\" \"[0-9]+\"" hidden \
 test_match '"NX" "1.5" "[^ ]+" "2" "' hidden 'options and scores are not replaced'
 test_absent '"MATCH" "secret' hidden 'a pattern is replaced'
 
+# JSON.SET has no row in the table of commands, so JSON.MGET must not have one.
+printf '1.00000%s [0 a] %s\n' 1 '"JSON.SET" "doc:{tag}:1" "$" "7"' 2 '"JSON.MGET" "doc:{tag}:1" "$"' >json
+for what in values all; do
+  vkb-record -q --hash $what json | vkb-record --monitor | cut -d' ' -f5- >hidden
+  test_absent 'doc' hidden "--hash $what: the key of a module is replaced"
+  test_same 1 "$(cut -d' ' -f2 hidden | sort -u | wc -l)" "--hash $what: a key is the same for two commands of a module"
+done
+
 # --- a real server
 
 test_server 'recording a server'

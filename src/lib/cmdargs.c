@@ -26,6 +26,7 @@
  *
  * Behind the last letter all is syntax.
  */
+#define WITH_KEYS "kNKS" /* the letters of a command that has keys */
 static const struct command {
 	const char *name, *args, *refuse;
 } commands[] = {{"ACL", "", ADMIN}, {"APPEND", "kv", NULL},
@@ -66,46 +67,44 @@ static const struct command {
     {"HSETEX", "k", NULL}, {"HSETNX", "kvv", NULL}, {"HSTRLEN", "kv", NULL},
     {"HTTL", "k", NULL}, {"HVALS", "k", NULL}, {"INCR", "k", NULL},
     {"INCRBY", "k.", NULL}, {"INCRBYFLOAT", "k.", NULL}, {"INFO", "?", NULL},
-    {"JSON.MGET", "K", NULL}, {"JSON.MSET", "*koo", NULL}, {"KEYS", "o", NULL},
-    {"LASTSAVE", "", ADMIN}, {"LATENCY", "", ADMIN}, {"LCS", "kk", NULL},
-    {"LINDEX", "k", NULL}, {"LINSERT", "k.vv", NULL}, {"LLEN", "k", NULL},
-    {"LMOVE", "kk", NULL}, {"LMPOP", "N", NULL}, {"LOLWUT", "", ADMIN},
-    {"LPOP", "k", NULL}, {"LPOS", "kv", NULL}, {"LPUSH", "k*v", NULL},
-    {"LPUSHX", "k*v", NULL}, {"LRANGE", "k", NULL}, {"LREM", "k.v", NULL},
-    {"LSET", "k.v", NULL}, {"LTRIM", "k", NULL}, {"MEMORY", ".k", NULL},
-    {"MGET", "*k", NULL}, {"MIGRATE", "", ADMIN}, {"MODULE", "", ADMIN},
-    {"MONITOR", "", SUBSCRIBES}, {"MOVE", "k", NULL}, {"MSET", "*kv", NULL},
-    {"MSETNX", "*kv", NULL}, {"MULTI", "", NULL}, {"OBJECT", ".k", NULL},
-    {"PERSIST", "k", NULL}, {"PEXPIRE", "k", NULL}, {"PEXPIREAT", "k", NULL},
-    {"PEXPIRETIME", "k", NULL}, {"PFADD", "k*v", NULL}, {"PFCOUNT", "*k", NULL},
-    {"PFDEBUG", "", ADMIN}, {"PFMERGE", "*k", NULL}, {"PFSELFTEST", "", ADMIN},
-    {"PING", "v", NULL}, {"PSETEX", "k.v", NULL},
-    {"PSUBSCRIBE", "", SUBSCRIBES}, {"PSYNC", "", SUBSCRIBES},
-    {"PTTL", "k", NULL}, {"PUBLISH", "vv", NULL}, {"PUBSUB", ".*v", NULL},
-    {"PUNSUBSCRIBE", "", SUBSCRIBES}, {"QUIT", "", CONNECTION},
-    {"RANDOMKEY", "", NULL}, {"READONLY", "", CONNECTION},
-    {"READWRITE", "", CONNECTION}, {"RENAME", "kk", NULL},
-    {"RENAMENX", "kk", NULL}, {"REPLCONF", "", ADMIN}, {"REPLICAOF", "", ADMIN},
-    {"RESET", "", CONNECTION}, {"RESTORE", "k.v", NULL},
-    {"RESTORE-ASKING", "", ADMIN}, {"ROLE", "", ADMIN}, {"RPOP", "k", NULL},
-    {"RPOPLPUSH", "kk", NULL}, {"RPUSH", "k*v", NULL}, {"RPUSHX", "k*v", NULL},
-    {"SADD", "k*v", NULL}, {"SAVE", "", ADMIN}, {"SCAN", ".", NULL},
-    {"SCARD", "k", NULL}, {"SCRIPT", "?*v", NULL}, {"SDIFF", "*k", NULL},
-    {"SDIFFSTORE", "*k", NULL}, {"SELECT", "", NULL}, {"SET", "kv", NULL},
-    {"SETBIT", "k", NULL}, {"SETEX", "k.v", NULL}, {"SETNX", "kv", NULL},
-    {"SETRANGE", "k.v", NULL}, {"SHUTDOWN", "", ADMIN}, {"SINTER", "*k", NULL},
-    {"SINTERCARD", "N", NULL}, {"SINTERSTORE", "*k", NULL},
-    {"SISMEMBER", "kv", NULL}, {"SLAVEOF", "", ADMIN}, {"SLOWLOG", "", ADMIN},
-    {"SMEMBERS", "k", NULL}, {"SMISMEMBER", "k*v", NULL},
-    {"SMOVE", "kkv", NULL}, {"SORT", "kO", NULL}, {"SORT_RO", "k", NULL},
-    {"SPOP", "k", NULL}, {"SPUBLISH", "kv", NULL}, {"SRANDMEMBER", "k", NULL},
-    {"SREM", "k*v", NULL}, {"SSCAN", "k.", NULL},
+    {"KEYS", "o", NULL}, {"LASTSAVE", "", ADMIN}, {"LATENCY", "", ADMIN},
+    {"LCS", "kk", NULL}, {"LINDEX", "k", NULL}, {"LINSERT", "k.vv", NULL},
+    {"LLEN", "k", NULL}, {"LMOVE", "kk", NULL}, {"LMPOP", "N", NULL},
+    {"LOLWUT", "", ADMIN}, {"LPOP", "k", NULL}, {"LPOS", "kv", NULL},
+    {"LPUSH", "k*v", NULL}, {"LPUSHX", "k*v", NULL}, {"LRANGE", "k", NULL},
+    {"LREM", "k.v", NULL}, {"LSET", "k.v", NULL}, {"LTRIM", "k", NULL},
+    {"MEMORY", ".k", NULL}, {"MGET", "*k", NULL}, {"MIGRATE", "", ADMIN},
+    {"MODULE", "", ADMIN}, {"MONITOR", "", SUBSCRIBES}, {"MOVE", "k", NULL},
+    {"MSET", "*kv", NULL}, {"MSETNX", "*kv", NULL}, {"MULTI", "", NULL},
+    {"OBJECT", ".k", NULL}, {"PERSIST", "k", NULL}, {"PEXPIRE", "k", NULL},
+    {"PEXPIREAT", "k", NULL}, {"PEXPIRETIME", "k", NULL},
+    {"PFADD", "k*v", NULL}, {"PFCOUNT", "*k", NULL}, {"PFDEBUG", "", ADMIN},
+    {"PFMERGE", "*k", NULL}, {"PFSELFTEST", "", ADMIN}, {"PING", "v", NULL},
+    {"PSETEX", "k.v", NULL}, {"PSUBSCRIBE", "", SUBSCRIBES},
+    {"PSYNC", "", SUBSCRIBES}, {"PTTL", "k", NULL}, {"PUBLISH", "vv", NULL},
+    {"PUBSUB", ".*v", NULL}, {"PUNSUBSCRIBE", "", SUBSCRIBES},
+    {"QUIT", "", CONNECTION}, {"RANDOMKEY", "", NULL},
+    {"READONLY", "", CONNECTION}, {"READWRITE", "", CONNECTION},
+    {"RENAME", "kk", NULL}, {"RENAMENX", "kk", NULL}, {"REPLCONF", "", ADMIN},
+    {"REPLICAOF", "", ADMIN}, {"RESET", "", CONNECTION},
+    {"RESTORE", "k.v", NULL}, {"RESTORE-ASKING", "", ADMIN},
+    {"ROLE", "", ADMIN}, {"RPOP", "k", NULL}, {"RPOPLPUSH", "kk", NULL},
+    {"RPUSH", "k*v", NULL}, {"RPUSHX", "k*v", NULL}, {"SADD", "k*v", NULL},
+    {"SAVE", "", ADMIN}, {"SCAN", ".", NULL}, {"SCARD", "k", NULL},
+    {"SCRIPT", "?*v", NULL}, {"SDIFF", "*k", NULL}, {"SDIFFSTORE", "*k", NULL},
+    {"SELECT", "", NULL}, {"SET", "kv", NULL}, {"SETBIT", "k", NULL},
+    {"SETEX", "k.v", NULL}, {"SETNX", "kv", NULL}, {"SETRANGE", "k.v", NULL},
+    {"SHUTDOWN", "", ADMIN}, {"SINTER", "*k", NULL}, {"SINTERCARD", "N", NULL},
+    {"SINTERSTORE", "*k", NULL}, {"SISMEMBER", "kv", NULL},
+    {"SLAVEOF", "", ADMIN}, {"SLOWLOG", "", ADMIN}, {"SMEMBERS", "k", NULL},
+    {"SMISMEMBER", "k*v", NULL}, {"SMOVE", "kkv", NULL}, {"SORT", "kO", NULL},
+    {"SORT_RO", "k", NULL}, {"SPOP", "k", NULL}, {"SPUBLISH", "kv", NULL},
+    {"SRANDMEMBER", "k", NULL}, {"SREM", "k*v", NULL}, {"SSCAN", "k.", NULL},
     {"SSUBSCRIBE", "", SUBSCRIBES}, {"STRLEN", "k", NULL},
     {"SUBSCRIBE", "", SUBSCRIBES}, {"SUBSTR", "k", NULL},
     {"SUNION", "*k", NULL}, {"SUNIONSTORE", "*k", NULL},
     {"SUNSUBSCRIBE", "", SUBSCRIBES}, {"SWAPDB", "..", NULL},
     {"SYNC", "", SUBSCRIBES}, {"TIME", "", NULL}, {"TOUCH", "*k", NULL},
-    {"TS.CREATERULE", "kk", NULL}, {"TS.MADD", "*koo", NULL},
     {"TTL", "k", NULL}, {"TYPE", "k", NULL}, {"UNLINK", "*k", NULL},
     {"UNSUBSCRIBE", "", SUBSCRIBES}, {"UNWATCH", "", NULL},
     {"WAIT", "", BLOCKS}, {"WAITAOF", "", BLOCKS}, {"WATCH", "*k", NULL},
@@ -127,6 +126,12 @@ static const struct command {
     {"ZREVRANGEBYLEX", "k", NULL}, {"ZREVRANGEBYSCORE", "k", NULL},
     {"ZREVRANK", "kv", NULL}, {"ZSCAN", "k.", NULL}, {"ZSCORE", "kv", NULL},
     {"ZUNION", "N", NULL}, {"ZUNIONSTORE", "kN", NULL}};
+
+/* Those of modules with several keys, only for cmdargs_keys: a record and a
+ * replay take no command of a module apart, so that its keys look alike. */
+static const struct command modules[] = {{"JSON.MGET", "K", NULL},
+    {"JSON.MSET", "*koo", NULL}, {"TS.CREATERULE", "kk", NULL},
+    {"TS.MADD", "*koo", NULL}};
 
 /* The words of options, in order. */
 static const char *const options[] = {"ABSTTL", "AFTER", "AGGREGATE", "ALL",
@@ -257,24 +262,28 @@ is_syntax(const struct tracefile_word *w)
 	return digits > 0;
 }
 
-/* Reads a number of keys. Returns at most 'most'. */
+/* Reads a number of keys. Returns at most 'most', also if it is no number, such
+ * as a placeholder: all words behind it may be keys. */
 static size_t
 read_count(const struct tracefile_word *w, size_t most)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->n && w->s[i] >= '0' && w->s[i] <= '9'; i++) {
+	for (size_t i = 0; i < w->n; i++) {
+		if (w->s[i] < '0' || w->s[i] > '9')
+			return most;
 		n = n * 10 + (size_t)(w->s[i] - '0');
 		if (n > most)
 			return most;
 	}
-	return n;
+	return w->n ? n : most;
 }
 
 /* The words of a command, while their roles are set. */
 struct role_state {
 	const struct tracefile_word *w;
 	size_t n, at;
+	bool lacks_keys;
 	enum cmdargs_role *roles;
 };
 
@@ -296,6 +305,7 @@ give_syntax(struct role_state *g)
 static void
 give_keys(struct role_state *g, size_t n)
 {
+	g->lacks_keys |= n == 0 || n > g->n - g->at;
 	while (n-- && g->at < g->n)
 		give_role(g, CMDARGS_KEY);
 }
@@ -349,6 +359,7 @@ give_stores(struct role_state *g)
 		    (cmdargs_is(&g->w[g->at - 1], "STORE") ||
 			cmdargs_is(&g->w[g->at - 1], "STOREDIST"));
 	}
+	g->lacks_keys |= store;
 }
 
 static void
@@ -391,13 +402,13 @@ give_letter(struct role_state *g, char letter)
 	}
 }
 
-bool
-cmdargs_roles(
-    const struct tracefile_word *w, size_t n, enum cmdargs_role *roles)
+/* Returns whether the words have all keys. */
+static bool
+give_all(const char *p, const struct tracefile_word *w, size_t n,
+    enum cmdargs_role *roles)
 {
-	const struct command *c = find_command(w);
 	struct role_state g = {.w = w, .n = n, .at = 1, .roles = roles};
-	const char *p = c ? c->args : "*o", *again = NULL;
+	const char *again = NULL;
 
 	roles[0] = CMDARGS_SYNTAX;
 	while (g.at < n) {
@@ -410,7 +421,29 @@ cmdargs_roles(
 		else
 			give_syntax(&g);
 	}
+	return !g.lacks_keys && (again || !strpbrk(p, WITH_KEYS));
+}
+
+bool
+cmdargs_roles(
+    const struct tracefile_word *w, size_t n, enum cmdargs_role *roles)
+{
+	const struct command *c = find_command(w);
+
+	give_all(c ? c->args : "*o", w, n, roles);
 	return c != NULL;
+}
+
+bool
+cmdargs_keys(const struct tracefile_word *w, size_t n, enum cmdargs_role *roles)
+{
+	const struct command *c = find_command(w);
+
+	for (size_t i = 0; i < COUNT(modules) && !c; i++)
+		if (cmdargs_is(w, modules[i].name))
+			c = &modules[i];
+	return give_all(
+	    c && strpbrk(c->args, WITH_KEYS) ? c->args : "k", w, n, roles);
 }
 
 /* Is it an XREAD or XREADGROUP that waits? */

@@ -28,6 +28,13 @@ bool cmdargs_roles(
     const struct tracefile_word *, size_t n, enum cmdargs_role *roles);
 
 /*
+ * As cmdargs_roles, but knows commands of modules too; of one without any known
+ * keys the word behind the name is one. Returns false if a key is missing.
+ */
+bool cmdargs_keys(
+    const struct tracefile_word *, size_t n, enum cmdargs_role *roles);
+
+/*
  * Returns why a command is not sent again, or NULL; static: "it blocks",
  * "it subscribes", ... Commands that are not in the table are sent only if
  * their name has a dot, as those of modules have.

@@ -70,25 +70,19 @@ is_script(const char *name)
 	return yes;
 }
 
-/* Are all keys of a command of n >= 1 words ours? One without any known keys
- * has its key behind its name. */
+/* Are all keys of a command of n >= 1 words ours, and is none missing? */
 static bool
 has_own_keys(char *const *list, size_t n)
 {
 	struct tracefile_word *words = cmdargs_words(list, n);
-	enum cmdargs_role *roles = mem_array(n + 1, sizeof *roles);
-	bool own = !is_script(list[0]), any = false;
+	enum cmdargs_role *roles = mem_array(n, sizeof *roles);
+	bool own = cmdargs_keys(words, n, roles) && !is_script(list[0]);
 
-	cmdargs_roles(words, n, roles);
-	for (size_t i = 1; i < n; i++)
-		any |= roles[i] == CMDARGS_KEY;
-	if (!any)
-		roles[1] = CMDARGS_KEY;
 	for (size_t i = 1; i < n; i++)
 		own &= roles[i] != CMDARGS_KEY || str_starts(list[i], MARK);
 	free(words);
 	free(roles);
-	return own && n > 1;
+	return own;
 }
 
 /*
@@ -104,9 +98,9 @@ has_prefix_marks(const char *text, bool one, bool *script)
 	char **list = words_split(text, &n, &why);
 	bool own = list && n > 0;
 
-	while (own && (k = one ? n - at : words_command(list, n, &at, NULL))) {
+	while (list && (k = one ? n - at : words_command(list, n, &at, NULL))) {
 		*script |= is_script(list[at]);
-		own = has_own_keys(list + at, k);
+		own &= has_own_keys(list + at, k);
 		at += k + !one;
 	}
 	mem_free_list(list);
