@@ -424,6 +424,11 @@ END
 failing 'a flood' 'printed more than 1048576 bytes' <<'END'
 exec yes
 END
+failing 'a server that ends' 'cannot read what the server at 127.0.0.1:[0-9]+ counts: INFO: ' <<'END'
+at=$(printf '%s\n' "$@" | grep -A 1 -x -e -p | tail -n 1)
+valkey-cli -p "$at" shutdown nosave
+printf '"test","rps"\n"SET","123.00"\n'
+END
 failing 'zero' 'printed a result without a throughput' <<'END'
 printf '"test","rps"\n"SET","0.00"\n'
 END

@@ -236,6 +236,9 @@ served(void)
 	    "fewer served requests than sent ones are an error");
 	tap_str(err_last(), "the servers served only 999 of 1010 requests",
 	    "missing requests are reported");
+	tap_ok(servercounts_check(&a, &(struct servercounts_sums){.calls = NAN},
+		   1000, 1000, cas, &r) == 1,
+	    "an unknown number of calls is not enough");
 	b = (struct servercounts_sums){
 	    .calls = 1100, .totals = {1000, 2000, 0, 0, NAN}};
 	r = (struct engine_result){.hit_rate_percent = 7};

@@ -54,7 +54,9 @@ enum { PRIMARIES, REPLICAS, GROUPS };
 struct servercounts {
 	const struct target *target;
 	struct reading before[GROUPS], after[GROUPS];
+	int most_ms;              /* of an INFO; 0: the timeout of the target */
 	char why[CLIENT_WHY + 8]; /* nothing is known; empty: all answered */
+	size_t failed;            /* the server of which 'why' is */
 	size_t n;
 	struct client *v[]; /* of each primary, then of each replica */
 };
@@ -74,18 +76,21 @@ servercounts_close(struct servercounts *s)
 }
 
 struct servercounts *
-servercounts_open(const struct target *t)
+servercounts_open(const struct target *t, int most_ms)
 {
 	size_t all = t->e.nnodes + t->e.nreplicas;
 	struct servercounts *s =
 	    mem_new(sizeof *s + all * sizeof(struct client *));
 
 	s->target = t;
+	s->most_ms = most_ms;
 	for (; s->n < all; s->n++) {
 		s->v[s->n] = control_open(
 		    &t->e, t->tls, s->n, control_ms(&t->e, READ_MS), s->why);
-		if (!s->v[s->n])
+		if (!s->v[s->n]) {
+			s->failed = s->n;
 			break;
+		}
 		s->why[0] = '\0';
 	}
 	return s;
@@ -161,6 +166,22 @@ add_percentiles(struct command *c, const char *line, const char *end)
 		    fmax(c->us[i], read_number(line, end, percentiles[i][0]));
 }
 
+/* Of names of any length. */
+static void
+add_calls(struct servercounts_sums *sums, const char *info)
+{
+	const char *p, *end;
+	double v;
+
+	for (p = info; (p = strstr(p, "cmdstat_")); p = end) {
+		p += strlen("cmdstat_");
+		end = p + strcspn(p, "\r\n");
+		v = read_number(p, end, ":calls=");
+		if (isfinite(v) && servercounts_is_load(p, strcspn(p, "|:")))
+			sums->calls += v;
+	}
+}
+
 /* "errorstat_MOVED:count=2", which servers before 6.2 do not have. */
 static void
 add_kinds(struct servercounts_sums *sums, const char *info)
@@ -195,7 +216,7 @@ is_load(const struct command *c)
 static void
 read_counts(struct servercounts *s, struct reading *r, size_t i, size_t end)
 {
-	int ms = control_ms(&s->target->e, READ_MS);
+	int ms = control_ms(&s->target->e, s->most_ms);
 	const char *text;
 	struct reply *info;
 
@@ -207,18 +228,18 @@ read_counts(struct servercounts *s, struct reading *r, size_t i, size_t end)
 			read_lines(r, text, "cmdstat_", add_counts);
 			read_lines(r, text, "latency_percentiles_usec_",
 			    add_percentiles);
+			add_calls(&r->sums, text);
 			add_kinds(&r->sums, text);
 			for (size_t k = 0; k < SERVERCOUNTS_TOTALS; k++)
 				r->sums.totals[k] +=
 				    reply_info_number(info, totals[k]);
-		} else
+		} else {
+			s->failed = i;
 			snprintf(s->why, sizeof s->why, "INFO: %.*s",
 			    CLIENT_WHY - 1, text ? text : "no text");
+		}
 		reply_free(info);
 	}
-	for (i = 0; i < r->n; i++)
-		if (is_load(&r->commands[i]))
-			r->sums.calls += r->commands[i].v[CALLS];
 }
 
 static void
@@ -233,8 +254,7 @@ read_groups(struct servercounts *s, struct reading r[GROUPS])
 void
 servercounts_begin(struct servercounts *s)
 {
-	if (s)
-		read_groups(s, s->before);
+	read_groups(s, s->before);
 }
 
 static void
@@ -407,9 +427,19 @@ servercounts_report(const struct servercounts *s, struct watch_cost *cost)
 int
 servercounts_require(const struct servercounts *s)
 {
-	return s->why[0]
-	    ? err_fail("cannot read what the servers count: %s", s->why)
-	    : 0;
+	const struct engine_target *e = &s->target->e;
+	const struct engine_node *node = s->failed < e->nnodes
+	    ? &e->nodes[s->failed]
+	    : &e->replicas[s->failed - e->nnodes];
+
+	if (!s->why[0])
+		return 0;
+	if (node->unixsocket)
+		return err_fail(
+		    "cannot read what the server at '%s' counts: %s",
+		    node->unixsocket, s->why);
+	return err_fail("cannot read what the server at %s:%d counts: %s",
+	    node->host, node->port, s->why);
 }
 
 double
@@ -466,7 +496,7 @@ servercounts_check(const struct servercounts_sums *before,
 	}
 	if (hits + misses > 0)
 		r->hit_rate_percent = 100 * hits / (hits + misses);
-	if (calls < least) {
+	if (!(calls >= least)) {
 		err_say("the servers served only %.0f of %.0f requests", calls,
 		    requests);
 		return 1;

@@ -17,19 +17,21 @@ struct target;
 struct watch_cost;
 
 /*
- * Connects to all primaries. The connections last, so that the counters can be
- * read when the load has taken all that the servers allow. Nothing is reported
- * if one cannot be reached, see servercounts_require.
+ * Connects to all primaries, and the replicas that are read. The connections
+ * last, so that the counters can be read when the load has taken all that the
+ * servers allow. Nothing is reported if one cannot be reached, see
+ * servercounts_require. A server may take 'most_ms' for an answer, 0: as long
+ * as the timeout of the target.
  */
-struct servercounts *servercounts_open(const struct target *);
+struct servercounts *servercounts_open(const struct target *, int most_ms);
 void servercounts_close(struct servercounts *); /* NULL does nothing */
 
 /*
  * Reads the counters before and after the load. If a server does not answer,
- * nothing is known. NULL does nothing.
+ * nothing is known.
  */
 void servercounts_begin(struct servercounts *);
-void servercounts_end(struct servercounts *);
+void servercounts_end(struct servercounts *); /* NULL does nothing */
 
 /* Returns 0, or -1 after reporting why nothing is known. */
 int servercounts_require(const struct servercounts *);

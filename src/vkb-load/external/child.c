@@ -136,7 +136,7 @@ run_child(struct waiting *w, struct child *c)
 	    .cpus = s->job->work->cpus};
 	int rc;
 
-	c->counts = w->counts = servercounts_open(s->job->target);
+	c->counts = w->counts = servercounts_open(s->job->target, 0);
 	servercounts_begin(c->counts);
 	if (servercounts_require(c->counts) < 0)
 		return -1;
