@@ -30,10 +30,11 @@ run_refused() { # these are checked only when a run begins
   test_status 2 "$what is refused" vkb-load --runs 1 -n 10 -r 10 --set verify=true "$@"
   test_match "$pattern" .err "$what: the message says why"
 }
-run_refused 'a command that cannot be verified' 'cannot check LRANGE: it checks GET, ' -t lrange_100
-run_refused 'a command of a mix that cannot be verified' 'cannot check INCR' --mix 'GET 9 INCR 1'
+run_refused 'a command that cannot be verified' "cannot check 'LRANGE': it checks GET, " -t lrange_100
+run_refused 'a command of a mix that cannot be verified' "cannot check 'INCR'" --mix 'GET 9 INCR 1'
 run_refused 'a command with an open quote' 'not run: a quote is not closed' --command "SET {key} '__data__"
-run_refused 'a list of commands' 'cannot check LPUSH' --mix "'SET {key} __data__ ; LPUSH l x' 1"
+run_refused 'a list of commands' "cannot check 'LPUSH'" --mix "'SET {key} __data__ ; LPUSH l x' 1"
+run_refused 'a repeat count without a command' 'a command has no words, or the repeat count 0' --command 'SET {key} __data__ ; 3'
 run_refused 'a literal value' 'word 2 of SET must be __data__, not .own' --mix "'SET a own' 1"
 run_refused 'a key with __data__ in its name' 'word 1 of SET cannot have __data__' \
   --mix "'SET a__data__ __data__' 1"

@@ -100,10 +100,12 @@ verify_explain(const char *command)
 	words = words_split(text ? text : command, &n, &bad);
 	for (; words && !why && (k = words_command(words, n, &at, NULL));
 	     at += k + 1) {
+		if (k == 1 && !words[at][strspn(words[at], "0123456789")])
+			continue; /* a count, which the template refuses */
 		v = find_verb(words[at], strlen(words[at]));
 		if (!v)
 			why = mem_printf(
-			    "'verify' cannot check %s: it checks " COMMANDS,
+			    "'verify' cannot check '%s': it checks " COMMANDS,
 			    words[at]);
 		for (size_t i = 1; i < k && !why; i++)
 			why = explain_word(v, i, words[at + i]);
