@@ -64,8 +64,8 @@ wait_for_events(int fd, short events, int64_t deadline)
 	return n > 0 ? 0 : -1;
 }
 
-/* Waits until the socket is connected. Returns it; or -1 with errno, also if it
- * is -1, and it is closed. */
+/* Waits until the socket is connected, and returns it; or -1 with errno, and
+ * closes it. -1 stays -1. */
 static int
 finish_connect(int fd, int64_t deadline)
 {

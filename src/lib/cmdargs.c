@@ -262,8 +262,8 @@ is_syntax(const struct tracefile_word *w)
 	return digits > 0;
 }
 
-/* Reads a number of keys. Returns at most 'most', also if it is no number, such
- * as a placeholder: all words behind it may be keys. */
+/* Reads a number of keys. Returns at most 'most', also if it is not a number,
+ * such as a placeholder: all words behind it may be keys. */
 static size_t
 read_count(const struct tracefile_word *w, size_t most)
 {

@@ -1,6 +1,5 @@
 /*
- * Sockets to servers. Only the look-up of a host name blocks, so it is made
- * before the load begins.
+ * Sockets to servers. Only connect_resolve blocks.
  */
 #ifndef CONNECT_H
 #define CONNECT_H

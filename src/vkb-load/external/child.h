@@ -30,8 +30,8 @@ struct child {
 	struct str out, err;
 	int status;          /* as from waitpid */
 	struct watch *watch; /* of its whole life */
-	struct servercounts
-	    *counts; /* of it, read to the end if it succeeded */
+	/* Of it, read to the end if it succeeded. */
+	struct servercounts *counts;
 };
 
 /*

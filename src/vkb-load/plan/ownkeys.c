@@ -70,7 +70,7 @@ is_script(const char *name)
 	return yes;
 }
 
-/* Are all keys of a command of n >= 1 words ours, and is none missing? */
+/* Does a command of n >= 1 words have all its keys, and are they ours? */
 static bool
 has_own_keys(char *const *list, size_t n)
 {
