@@ -10,9 +10,9 @@ export ENGINE
 cat >ways <<'END'
 SET,-n 100000
 SET,-n 300000 -P 5 -T 2
-SET,-D 2 -R 2000
+SET,-D 6 -R 2000
 SET k:{tag}:__rand_int__ x,-n 300000 -P 5
-SET k:{tag}:__rand_int__ x,-D 2 -R 2000 -P 5
+SET k:{tag}:__rand_int__ x,-D 6 -R 2000 -P 5
 END
 cat >cluster <<'END'
 . "$tests/wait.sh"
