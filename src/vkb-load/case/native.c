@@ -376,7 +376,7 @@ begin_watch(struct running *x)
 	x->meter = watch_meter(x->watch);
 	x->meter.ended = x->job->ended;
 	x->meter.ended_arg = x->job->arg;
-	x->counts = servercounts_open(x->job->target, 10000);
+	x->counts = servercounts_open(x->job->target, SERVERCOUNTS_MS);
 	servercounts_begin(x->counts);
 	if (x->job->starting->peers || x->job->starting->at_s > 0) {
 		x->meter.when = starting_when;

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define READ_MS 10000
 #define NAME_MOST 48
 #define NAME_CHARACTERS \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -85,8 +84,8 @@ servercounts_open(const struct target *t, int most_ms)
 	s->target = t;
 	s->most_ms = most_ms;
 	for (; s->n < all; s->n++) {
-		s->v[s->n] = control_open(
-		    &t->e, t->tls, s->n, control_ms(&t->e, READ_MS), s->why);
+		s->v[s->n] = control_open(&t->e, t->tls, s->n,
+		    control_ms(&t->e, SERVERCOUNTS_MS), s->why);
 		if (!s->v[s->n]) {
 			s->failed = s->n;
 			break;
@@ -277,7 +276,7 @@ merge_reads(struct servercounts *s)
 {
 	struct reading *all = &s->after[PRIMARIES];
 	struct reading *was = &s->before[REPLICAS];
-	int ms = control_ms(&s->target->e, READ_MS);
+	int ms = control_ms(&s->target->e, SERVERCOUNTS_MS);
 	struct command *c;
 	size_t primaries = all->n, i, k;
 

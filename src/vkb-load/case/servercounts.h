@@ -11,6 +11,8 @@
 
 #include "vkb-load/engine/engine.h"
 
+#define SERVERCOUNTS_MS 10000 /* for an answer beside a load of our own */
+
 struct json;
 struct servercounts;
 struct target;
