@@ -548,8 +548,7 @@ complete_run(const struct session *s, const struct command *c, size_t round,
 	json_set_str(json_get(rec, "subject"), "label", c->name);
 	json_set_str(run, "session", s->name);
 	json_set_num(run, "index", (double)round);
-	if (s->n > 1)
-		json_set_num(run, "block", (double)round);
+	json_set_num(run, "block", (double)round);
 	json_set_num(run, "order", (double)s->order);
 	json_set_str(run, "started", clock_iso_of(iso, of->started));
 }

@@ -27,7 +27,7 @@ test_same 'true' "$(jq -s 'all(.[]; .metrics.rps > 0 and
 test_same true "$(jq -s 'all(.[]; .subject.server_version and
   (.subject.binary_sha256 | length) == 64 and .run.seed > 0 and
   .run.seed < 4294967296 and
-  .env.arch and .env.cpus > 0 and (.run | has("block") | not))' runs)" \
+  .env.arch and .env.cpus > 0 and .run.block == .run.index)' runs)" \
   'a run has its subject, host, times and machine'
 test_same '[1,2,3,4]' "$(jq -c -s 'map(.run.order)' runs)" 'run.order is the order of the runs'
 test_same true "$(jq -s 'all(.[]; .metrics | has("bytes_per_key") | not)' runs)" \

@@ -37,9 +37,9 @@ test_match 'A .*% higher .*worse' .out 'the main metric of the format is judged'
 test_match 'B.*no change' .out 'the other case has not changed'
 test_absent 'vkb load\|vkb-load' .out 'there is no advice about servers'
 
-test_that 'a command alone has no rounds' vkb-run -q -n 2 'sh bench only 1'
+test_that 'a command alone' vkb-run -q -n 2 'sh bench only 1'
 test_empty_file .err 'quiet'
-test_same 'sh bench only 1 null' "$(jq -r 'select(.run.index == 1 and .config.command == "A") | "\(.subject.label) \(.run.block)"' .out)" 'its label is the command'
+test_same 'sh bench only 1 1' "$(jq -r 'select(.run.index == 1 and .config.command == "A") | "\(.subject.label) \(.run.block)"' .out)" 'its label is the command'
 test_that '--set' vkb-run -q -n 1 -s config.size=16 'sh bench only 1'
 test_same 16 "$(jq -r 'select(.run.index == 1 and .config.command == "A") | .config.size' .out)" 'a key of every run'
 

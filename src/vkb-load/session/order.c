@@ -52,7 +52,8 @@ make_sequential(
 
 /*
  * Each round has all scenes, so that a session that is killed has measured each
- * of them, and a slow drift of the machine affects all equally.
+ * of them, and a slow drift of the machine affects all equally. It is a block
+ * with one build, too: what all cases of a round share was the machine.
  */
 static void
 make_interleaved(
@@ -69,7 +70,7 @@ make_interleaved(
 				s[b] = (struct turn){.scene = c,
 				    .build = build[b],
 				    .index = i,
-				    .block = n > 1 ? i : 0};
+				    .block = i};
 		}
 	free(build);
 }
