@@ -277,7 +277,7 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 
 static struct comparison *
 compare_sides(const struct sides *s, const struct rules *r,
-    const struct opts *o, size_t *n)
+    const struct opts *o, const struct opt_args *files, size_t *n)
 {
 	struct comparison *c = mem_array(s->n * s->m + 1, sizeof *c);
 
@@ -289,6 +289,12 @@ compare_sides(const struct sides *s, const struct rules *r,
 	for (size_t i = 0; i < *n && o->ci; i++)
 		c[i].on_likely = o->on_likely ? o->on_likely : "ok";
 	decide_all(c, *n, r);
+	for (size_t i = 0; i < *n && s->contenders == &s->other; i++) {
+		subject_name_by_file(&c[i], 0, files->v[0]);
+		if (files->n <= 2)
+			subject_name_by_file(
+			    &c[i], 1, files->n == 2 ? files->v[1] : "-");
+	}
 	for (size_t i = 0; i < *n; i++)
 		report_describe_together(&c[i]);
 	subject_tell_apart(c, *n);
@@ -358,7 +364,7 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	    shows_shifts(out, nout, o) ? CASES_HISTS : CASES_VALUES);
 	if (trouble < 0)
 		goto out;
-	c = compare_sides(&s, &r, o, &n);
+	c = compare_sides(&s, &r, o, args, &n);
 	trouble |= explain_check(c, n, o->explain) < 0;
 	trouble |= rules_check_names(&r, c, n) < 0;
 	rc = decide_status(c, n, o);

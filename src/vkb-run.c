@@ -100,6 +100,7 @@ struct session {
 	struct command *commands;
 	size_t n;
 	char name[16];
+	struct json *env; /* of this machine, as each run has it */
 	unsigned long long seed;
 	bool *done; /* of each round and command */
 	int out;
@@ -542,9 +543,14 @@ static void
 complete_run(const struct session *s, const struct command *c, size_t round,
     const struct process *of, struct json *rec)
 {
-	struct json *run = json_get(rec, "run");
+	struct json *run = json_get(rec, "run"), *env = json_get(rec, "env");
 	char iso[CLOCK_ISO];
 
+	if (!env)
+		json_set(rec, "env", env = json_object());
+	for (const struct json *j = json_first(s->env); j; j = json_next(j))
+		if (!json_get(env, json_key(j)))
+			json_set(env, json_key(j), json_dup(j));
 	json_set_str(json_get(rec, "subject"), "label", c->name);
 	json_set_str(run, "session", s->name);
 	json_set_num(run, "index", (double)round);
@@ -730,14 +736,15 @@ run_rounds(struct session *s)
 	return rc;
 }
 
-/* Writes what this machine is, once for all runs. */
+/* Notes what this machine is, and writes it once for all runs. */
 static int
-write_machine(const struct session *s)
+write_machine(struct session *s)
 {
 	struct json *env = machine_record("", s->name);
 	struct str line = {0};
 	int rc;
 
+	s->env = machine_brief(json_get(env, "env"));
 	json_append_line(&line, env);
 	rc = sink_text(s->out, line.s, line.len) < 0
 	    ? err_fail_sys("cannot write a record")
@@ -829,6 +836,7 @@ run_run(void *opts, struct opt_args *args)
 	free(s.commands);
 	free(s.done);
 	free(s.counts);
+	json_free(s.env);
 	free(parse);
 	free(valgrind);
 	halt_finish(s.halt);

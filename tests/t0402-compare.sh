@@ -11,7 +11,7 @@ runs() {
   shift 3
   for v; do
     block=$((block + 1))
-    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{"session":"%s","index":%d,"block":%d},"env":{"kernel":"6.1"},"metrics":{"rps":%s},"status":"ok"}\n' \
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s"},"run":{"session":"%s","index":%d,"block":%d},"env":{"kernel":"6.1","virtual":false},"metrics":{"rps":%s},"status":"ok"}\n' \
       "$label" "$command" "$session" "$block" "$block" "$v"
   done
 }

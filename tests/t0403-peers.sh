@@ -165,7 +165,7 @@ perl -e '
     for my $l ("x", "y") {
       for my $i (1 .. 8) {
         my $z = -6; $z += u() for 1 .. 12;
-        printf qq({"type":"run","v":1,"subject":{"label":"$l"},"config":{"command":"C","k":$c},"run":{"session":"s","index":$i},"env":{},"metrics":{"rps":%.5f},"status":"ok"}\n), 1000 * exp(.05 * $z);
+        printf qq({"type":"run","v":1,"subject":{"label":"$l"},"config":{"command":"C","k":$c},"run":{"session":"s","index":$i},"env":{"virtual":false},"metrics":{"rps":%.5f},"status":"ok"}\n), 1000 * exp(.05 * $z);
       }
     }
   }' >all

@@ -43,7 +43,7 @@ for my $c (1 .. $cases) {
             printf '{"type":"run","v":1,"subject":{"label":"%s"},'
               . '"config":{"command":"C%d","pipeline":%d},'
               . '"run":{"session":"%s","index":%d%s},'
-              . '"env":{"kernel":"1"},"metrics":{%s},"status":"ok"}' . "\n",
+              . '"env":{"kernel":"1","virtual":false},"metrics":{%s},"status":"ok"}' . "\n",
               $s, $c, $c * 10, $blocks ? 's' : "s$s", $i,
               $blocks ? ",\"block\":$i" : '', $metrics;
         }

@@ -132,7 +132,7 @@ side() {
     for my $i (1 .. 20) {
       my $z = -6; $z += uniform() for 1 .. 12;
       $e = .9 * $e + $z;
-      printf qq({"type":"run","v":1,"subject":{"label":"$label"},"config":{"command":"SET"},"run":{"session":"$label","block":%d},"metrics":{"rps":%.3f},"status":"ok"}\n),
+      printf qq({"type":"run","v":1,"subject":{"label":"$label"},"config":{"command":"SET"},"run":{"session":"$label","block":%d},"env":{"virtual":false},"metrics":{"rps":%.3f},"status":"ok"}\n),
         $i, 1e5 * exp(.02 * $e) }' "$1" "$2"
 }
 side a 7 >a.jsonl

@@ -446,6 +446,20 @@ sed 's/,"foreign_cpu_percent":80//' runs >calm
 mv calm runs
 test_status 1 'half of the throughput without other programs' judge_all
 
+# --- results of another program: what measured them is not known
+
+printf 'BenchmarkSort-2 1000 %s ns/op\n' 401 403 402 404 | vkb-parse >old.results.json
+printf 'BenchmarkSort-2 1000 %s ns/op\n' 407 406 402 405 | vkb-parse >new.results.json
+vkb-compare old.results.json new.results.json >text
+test_match '^Comparing new.results against old.results$' text 'files name their results, which do not'
+vkb-compare old.results.json <new.results.json >text
+test_match '^Comparing stdin against old.results$' text 'so does stdin'
+test_match 'allowing 3% between sessions \(machine not' text 'no machine is named, so none is assumed to be quiet'
+test_match 'vkb-run measures both' text 'the advice is not about servers'
+jq -c '.env.virtual = false' old.results.json >quiet.json
+vkb-compare quiet.json new.results.json >text
+test_match 'allowing 1% between sessions \(bare' text 'one that is not virtual is'
+
 # --- the records give the same report, and a page
 
 report base:a,new:b -.05 >runs

@@ -40,6 +40,7 @@ test_absent 'vkb load\|vkb-load' .out 'there is no advice about servers'
 test_that 'a command alone' vkb-run -q -n 2 'sh bench only 1'
 test_empty_file .err 'quiet'
 test_same 'sh bench only 1 1' "$(jq -r 'select(.run.index == 1 and .config.command == "A") | "\(.subject.label) \(.run.block)"' .out)" 'its label is the command'
+test_same true "$(jq -s 'all(.[] | select(.type == "run"); .env.host and .env.cpus)' .out)" 'a run says on which machine'
 test_that '--set' vkb-run -q -n 1 -s config.size=16 'sh bench only 1'
 test_same 16 "$(jq -r 'select(.run.index == 1 and .config.command == "A") | .config.size' .out)" 'a key of every run'
 

@@ -15,6 +15,12 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+/* What affects results most. */
+static const char *const brief_keys[] = {"host", "arch", "kernel", "os",
+    "cpu_model", "microcode", "cpus", "virtual", "governor", "turbo", "smt",
+    "idle_states", "aslr", "thp", "numa_nodes", "numa_balancing", "mitigations",
+    "clocksource", "isolated_cpus", "cgroup_cpus"};
+
 #define CPU "/sys/devices/system/cpu/"
 
 static void
@@ -413,4 +419,18 @@ machine_record(const char *root, const char *session)
 	json_set(rec, "env", read_settings(root));
 	json_set(rec, "now", machine_state_read(root));
 	return rec;
+}
+
+struct json *
+machine_brief(const struct json *env)
+{
+	struct json *brief = json_object();
+
+	for (size_t i = 0; i < sizeof brief_keys / sizeof *brief_keys; i++) {
+		const struct json *j = json_get(env, brief_keys[i]);
+
+		if (j)
+			json_set(brief, brief_keys[i], json_dup(j));
+	}
+	return brief;
 }

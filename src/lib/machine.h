@@ -16,6 +16,12 @@ struct json;
 struct json *machine_record(const char *root, const char *session);
 
 /*
+ * Returns what each run repeats of the member "env" of such a record: the host,
+ * and what affects results most. Caller frees with json_free.
+ */
+struct json *machine_brief(const struct json *env);
+
+/*
  * Returns whether /proc/stat covers the whole machine. In a container lxcfs may
  * replace it with the container's own share.
  */

@@ -8,14 +8,15 @@
 
 #define ASSUMED_DF 3 /* degrees of freedom: known only roughly */
 
-enum assumption { BARE, VIRTUAL, MEMORY, RATIO, ASSUMPTIONS };
+enum { MEMORY = SESSIONS_HOSTS, RATIO, ASSUMPTIONS };
 
 static const struct {
 	double sd;
 	const char *what;
 } assumptions[ASSUMPTIONS] = {
-    [BARE] = {.01, "bare metal"},
-    [VIRTUAL] = {.03, "virtual machine"},
+    [SESSIONS_BARE] = {.01, "bare metal"},
+    [SESSIONS_VIRTUAL] = {.03, "virtual machine"},
+    [SESSIONS_ANY] = {.03, "machine not recorded"},
     [MEMORY] = {.002, "memory"}, /* what grows with the number of keys */
     [RATIO] = {.015, "ratios to a reference"}, /* of the same block */
 };
@@ -92,24 +93,13 @@ sessions_machine(struct sessions *p, uint32_t id)
 }
 
 struct model_prior
-sessions_assume(const struct metric *m, bool virtual)
+sessions_assume(
+    const struct metric *m, enum sessions_host host, const char **of)
 {
-	enum assumption a = virtual ? VIRTUAL : BARE;
+	int a = m && m->grows ? MEMORY : m && m->instead_of ? RATIO : (int)host;
 
-	if (m && m->grows)
-		a = MEMORY;
-	else if (m && m->instead_of)
-		a = RATIO;
+	if (of)
+		*of = assumptions[a].what;
 	return (struct model_prior){assumptions[a].sd,
 	    fmin(assumptions[a].sd, SESSIONS_CASE_SD), ASSUMED_DF, 0};
-}
-
-const char *
-sessions_describe(double sd)
-{
-	enum assumption a = BARE;
-
-	while (a < ASSUMPTIONS && assumptions[a].sd != sd)
-		a++;
-	return assumptions[a < ASSUMPTIONS ? a : BARE].what;
 }

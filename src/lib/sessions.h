@@ -5,7 +5,6 @@
 #ifndef SESSIONS_H
 #define SESSIONS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,11 +40,18 @@ uint32_t *sessions_order(const struct sessions *);
  */
 size_t sessions_machine(struct sessions *, uint32_t id);
 
-/* Returns how much sessions are assumed to differ in this metric, where it was
- * not measured; NULL: in a time or a rate. */
-struct model_prior sessions_assume(const struct metric *, bool virtual);
+/* What is known of the machine of a session. */
+enum sessions_host {
+	SESSIONS_BARE,
+	SESSIONS_VIRTUAL,
+	SESSIONS_ANY, /* nothing */
+	SESSIONS_HOSTS
+};
 
-/* Returns of what an assumed standard deviation is: "virtual machine". */
-const char *sessions_describe(double sd);
+/* Returns how much sessions are assumed to differ in this metric, where it was
+ * not measured; NULL: in a time or a rate. Sets 'of', unless NULL, to the name
+ * of the assumption: "virtual machine". */
+struct model_prior sessions_assume(
+    const struct metric *, enum sessions_host, const char **of);
 
 #endif

@@ -6,6 +6,7 @@
 #include "str.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What the unclear rows need. */
 struct next {
@@ -116,6 +117,24 @@ add_common(struct str *s, const struct comparison *c)
 	}
 }
 
+/* Says which program measures both sides interleaved: those for servers where
+ * one was measured. */
+static void
+add_interleaving(struct str *s, const struct comparison *c)
+{
+	bool server = false;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const char *name = metric_base(c->rows[i].name);
+
+		server = server || strcmp(name, "rps") == 0 ||
+		    str_ends(name, "_latency_ms") || str_ends(name, "_per_req");
+	}
+	str_printf(s, "; %s both sides interleaved",
+	    server ? "vkb-ab and vkb-load --again measure"
+		   : "vkb-run measures");
+}
+
 /* More runs do not show what sessions differ by. */
 static void
 add_sessions(struct str *s, const struct comparison *c)
@@ -123,11 +142,11 @@ add_sessions(struct str *s, const struct comparison *c)
 	double visible = NAN;
 	bool together = false;
 
-	if (!c->assumed && !c->rows)
-		str_printf(s,
-		    "%smeasured in different sessions; vkb-ab and vkb-load "
-		    "--again measure both sides interleaved",
-		    s->len ? "; " : "");
+	if (!c->assumed && !c->rows) {
+		str_printf(
+		    s, "%smeasured in different sessions", s->len ? "; " : "");
+		add_interleaving(s, c);
+	}
 	add_common(s, c);
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *r = &c->rows[i];
@@ -147,8 +166,7 @@ add_sessions(struct str *s, const struct comparison *c)
 	if (!isnan(visible))
 		str_printf(s, ", so only changes%s above %.0f%% could be seen",
 		    together ? " of all cases together" : "", 100 * visible);
-	str_add(
-	    s, "; vkb-ab and vkb-load --again measure both sides interleaved");
+	add_interleaving(s, c);
 }
 
 static void

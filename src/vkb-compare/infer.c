@@ -16,19 +16,27 @@
 #include <string.h>
 #include <sys/param.h>
 
-static bool
-is_virtual(const struct comparison *c)
+/* One run on a virtual machine is enough. */
+static enum sessions_host
+find_host(const struct comparison *c)
 {
-	bool any = false;
+	enum sessions_host host = SESSIONS_ANY;
 
 	for (size_t i = 0; i < 2 * c->npairs; i++) {
 		const struct kase *k = c->pairs[i / 2].side[i % 2];
 
-		for (size_t j = 0; k && j < k->nparts && !any; j++)
-			any = json_get_bool(json_get(k->parts[j].rest, "env"),
-			    "virtual", false);
+		for (size_t j = 0; k && j < k->nparts; j++) {
+			const struct json *v =
+			    json_path(k->parts[j].rest, "env.virtual");
+
+			if (!v)
+				continue;
+			host = SESSIONS_BARE;
+			if (json_bool(v, false))
+				return SESSIONS_VIRTUAL;
+		}
 	}
-	return any;
+	return host;
 }
 
 /*
@@ -93,7 +101,7 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 struct verdict_facts
 infer_samples(const struct sample s[2], bool clock)
 {
-	struct model_prior prior = sessions_assume(NULL, false);
+	struct model_prior prior = sessions_assume(NULL, SESSIONS_BARE, NULL);
 	struct verdict_facts f = verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
 	struct sheet *sheet = sheet_new(1, clock);
 	struct session_names names = {.names = intern_new()};
@@ -134,7 +142,7 @@ set_prior(
 		known = history_sessions(
 		    r->history, first->name, first->pair->side[0]);
 	g->of->from = "default";
-	*p = sessions_assume(&first->metric, is_virtual(c));
+	*p = sessions_assume(&first->metric, find_host(c), &g->of->assumed);
 	if (known.df > 0) {
 		g->of->from = "history";
 		p->session_sd = sqrt(known.var);

@@ -91,8 +91,9 @@ struct metric_facts {
 	double step;              /* of its values */
 	size_t cases;             /* with noise */
 	struct model_prior prior; /* how much sessions differ */
-	const char *from; /* what says so: "default", "policy", "history" */
-	bool one_by_one;  /* the sides of a session were not interleaved */
+	const char *from;    /* what says so: "default", "policy", "history" */
+	const char *assumed; /* of what the default is: "virtual machine" */
+	bool one_by_one;     /* the sides of a session were not interleaved */
 };
 
 struct shifts {

@@ -94,7 +94,7 @@ report_sessions(struct str *s, const struct metric_facts *of)
 
 	if (strcmp(of->from, "default") == 0)
 		str_printf(s, "allowing %.3g%% between sessions (%s)", 100 * sd,
-		    sessions_describe(sd));
+		    of->assumed);
 	else
 		str_printf(s, "which differ by %.3g%% according to the %s",
 		    100 * sd, of->from);

@@ -138,6 +138,20 @@ make_full_name(const struct comparison *c, size_t n, const char *name,
 }
 
 void
+subject_name_by_file(struct comparison *c, int side, const char *path)
+{
+	const char *name = strrchr(path, '/'), *end;
+
+	if (json_len(c->subject[side]) > 0)
+		return;
+	name = strcmp(path, "-") == 0 ? "stdin" : name ? name + 1 : path;
+	end = strrchr(name, '.');
+	free(c->name[side]);
+	c->name[side] =
+	    mem_strn(name, end > name ? (size_t)(end - name) : strlen(name));
+}
+
+void
 subject_tell_apart(struct comparison *c, size_t n)
 {
 	char **names = mem_array(2 * n + 1, sizeof *names);

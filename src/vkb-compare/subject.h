@@ -23,6 +23,10 @@ int subject_find(const struct cases *, const char *name);
  * message, if there are several, and after reporting it, if there is none. */
 int subject_check_only(const struct cases *, const char *what);
 
+/* Names a side without a label, commit or version by its file, without folder
+ * and ending; "-": stdin. */
+void subject_name_by_file(struct comparison *, int side, const char *path);
+
 /* Adds to names that several subjects share, as two builds of one commit, the
  * keys in which they differ: "x [build=O3]". */
 void subject_tell_apart(struct comparison *, size_t n);

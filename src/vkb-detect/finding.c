@@ -829,7 +829,8 @@ fill_row(struct sheet *s, size_t row, const struct finding *f)
 static void
 judge_sheet(struct finding *const *v, size_t n, bool virtual)
 {
-	struct model_prior prior = sessions_assume(&v[0]->metric, virtual);
+	struct model_prior prior = sessions_assume(
+	    &v[0]->metric, virtual ? SESSIONS_VIRTUAL : SESSIONS_BARE, NULL);
 	struct sheet *s = sheet_new(n, metric_has_clock(&v[0]->metric));
 	struct model_metric m;
 	struct model_row *rows;

@@ -241,12 +241,6 @@ turns_run(struct turns *s)
 	return rc;
 }
 
-/* Settings that affect results most. The env record of the session has all. */
-static const char *const setting_keys[] = {"arch", "kernel", "os", "cpu_model",
-    "microcode", "cpus", "virtual", "governor", "turbo", "smt", "idle_states",
-    "aslr", "thp", "numa_nodes", "numa_balancing", "mitigations", "clocksource",
-    "isolated_cpus", "cgroup_cpus"};
-
 struct session {
 	const struct session_opts *o;
 	struct counts_opts count; /* what can be counted */
@@ -482,26 +476,6 @@ run_parts(struct session *s)
 	return rc;
 }
 
-/* Returns what each run repeats of them, without unknown ones. Caller frees. */
-static struct json *
-make_brief_env(const struct json *settings)
-{
-	struct json *env = json_object();
-	const struct json *j;
-	char tool[32];
-
-	json_set_str(env, "host", json_get_str(settings, "host"));
-	snprintf(tool, sizeof tool, "vkb-load %s", opt_version());
-	json_set_str(env, "benchmark_tool_version", tool);
-	for (size_t i = 0; i < sizeof setting_keys / sizeof *setting_keys;
-	     i++) {
-		j = json_get(settings, setting_keys[i]);
-		if (j)
-			json_set(env, setting_keys[i], json_dup(j));
-	}
-	return env;
-}
-
 int
 session_run(const struct session_opts *o, const struct plan *plan,
     const struct builds *builds, const struct engine *engines,
@@ -524,6 +498,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		.profiles = o->profiles}};
 	struct schedule *a = &s.a;
 	struct json *machine, *brief;
+	char tool[32];
 	char name[16], *how;
 	int rc, k = -1;
 
@@ -541,7 +516,9 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	budget_open(&s.budget, a, o->budget_s);
 	advice_open(&s.advice, a, o->quiet);
 	machine = machine_record("", name);
-	brief = make_brief_env(json_get(machine, "env"));
+	brief = machine_brief(json_get(machine, "env"));
+	snprintf(tool, sizeof tool, "vkb-load %s", opt_version());
+	json_set_str(brief, "benchmark_tool_version", tool);
 
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	if (builds->reference)
