@@ -402,7 +402,7 @@ add_sessions(struct reading *in, struct branch_point *p, const struct json *rec)
 {
 	const struct json *j = json_first(json_get(rec, "sessions"));
 
-	in->is_virtual |= json_get_bool(json_get(rec, "env"), "virtual", false);
+	in->host = sessions_see(in->host, json_get(rec, "env"));
 	const char *name = json_str(j);
 
 	set_session(in, p, name, name ? strlen(name) : 0);
@@ -452,7 +452,7 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	in->set = mem_grow(in->set, in->nkinds, &in->kindcap, sizeof *in->set);
 	in->set[id] = intern_setup(in->settings, setup_settings(new));
 	in->kinds[in->nkinds++] = machines_add(in->machines, new);
-	in->is_virtual |= json_get_bool(new, "virtual", false);
+	in->host = sessions_see(in->host, new);
 	json_free(new);
 	return id;
 }

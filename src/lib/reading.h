@@ -12,6 +12,7 @@
 
 #include "metric.h"
 #include "rows.h"
+#include "sessions.h"
 #include "str.h"
 
 struct branch;
@@ -51,9 +52,9 @@ struct reading {
 	size_t *set;             /* of 'settings', by environment */
 	const char **references; /* hash of it, by environment; NULL: none */
 	size_t nkinds, kindcap;
-	size_t bare;     /* the kind of runs without an environment */
-	size_t mixed;    /* summaries of the runs of several hosts */
-	bool is_virtual; /* runs of a virtual machine */
+	size_t bare;             /* the kind of runs without an environment */
+	size_t mixed;            /* summaries of the runs of several hosts */
+	enum sessions_host host; /* of all runs */
 	struct scratch *scratch;
 	size_t bytes, most; /* of rows in memory; most 0: no limit */
 	struct ancestry *ancestry;

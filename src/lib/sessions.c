@@ -2,13 +2,14 @@
 #include "mem.h"
 #include "metric.h"
 #include "intern.h"
+#include "json.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define ASSUMED_DF 3 /* degrees of freedom: known only roughly */
 
-enum { MEMORY = SESSIONS_HOSTS, RATIO, ASSUMPTIONS };
+enum { MEMORY = SESSIONS_VIRTUAL + 1, RATIO, ASSUMPTIONS };
 
 static const struct {
 	double sd;
@@ -90,6 +91,16 @@ sessions_machine(struct sessions *p, uint32_t id)
 	if (!p->rank)
 		p->rank = intern_rank(p->hosts);
 	return p->rank[p->host[id]];
+}
+
+enum sessions_host
+sessions_see(enum sessions_host so_far, const struct json *env)
+{
+	const struct json *v = json_get(env, "virtual");
+
+	if (!v || so_far == SESSIONS_VIRTUAL)
+		return so_far;
+	return json_bool(v, false) ? SESSIONS_VIRTUAL : SESSIONS_BARE;
 }
 
 struct model_prior

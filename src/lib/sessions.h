@@ -10,6 +10,7 @@
 
 #include "judge/model.h"
 
+struct json;
 struct metric;
 struct sessions;
 
@@ -40,13 +41,12 @@ uint32_t *sessions_order(const struct sessions *);
  */
 size_t sessions_machine(struct sessions *, uint32_t id);
 
-/* What is known of the machine of a session. */
-enum sessions_host {
-	SESSIONS_BARE,
-	SESSIONS_VIRTUAL,
-	SESSIONS_ANY, /* nothing */
-	SESSIONS_HOSTS
-};
+/* What is known of the machines. */
+enum sessions_host { SESSIONS_ANY, SESSIONS_BARE, SESSIONS_VIRTUAL };
+
+/* Returns what is known with one more environment: one that is virtual is
+ * enough. */
+enum sessions_host sessions_see(enum sessions_host, const struct json *env);
 
 /* Returns how much sessions are assumed to differ in this metric, where it was
  * not measured; NULL: in a time or a rate. Sets 'of', unless NULL, to the name

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-/* One run on a virtual machine is enough. */
 static enum sessions_host
 find_host(const struct comparison *c)
 {
@@ -25,16 +24,9 @@ find_host(const struct comparison *c)
 	for (size_t i = 0; i < 2 * c->npairs; i++) {
 		const struct kase *k = c->pairs[i / 2].side[i % 2];
 
-		for (size_t j = 0; k && j < k->nparts; j++) {
-			const struct json *v =
-			    json_path(k->parts[j].rest, "env.virtual");
-
-			if (!v)
-				continue;
-			host = SESSIONS_BARE;
-			if (json_bool(v, false))
-				return SESSIONS_VIRTUAL;
-		}
+		for (size_t j = 0; k && j < k->nparts; j++)
+			host = sessions_see(
+			    host, json_get(k->parts[j].rest, "env"));
 	}
 	return host;
 }

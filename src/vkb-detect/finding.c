@@ -827,10 +827,9 @@ fill_row(struct sheet *s, size_t row, const struct finding *f)
 
 /* Judges the n findings of one metric and machine. */
 static void
-judge_sheet(struct finding *const *v, size_t n, bool virtual)
+judge_sheet(struct finding *const *v, size_t n, enum sessions_host host)
 {
-	struct model_prior prior = sessions_assume(
-	    &v[0]->metric, virtual ? SESSIONS_VIRTUAL : SESSIONS_BARE, NULL);
+	struct model_prior prior = sessions_assume(&v[0]->metric, host, NULL);
 	struct sheet *s = sheet_new(n, metric_has_clock(&v[0]->metric));
 	struct model_metric m;
 	struct model_row *rows;
@@ -850,7 +849,7 @@ judge_sheet(struct finding *const *v, size_t n, bool virtual)
 }
 
 static void
-judge_sheets(struct findings *all, bool virtual)
+judge_sheets(struct findings *all, enum sessions_host host)
 {
 	struct finding **v = mem_array(all->n + 1, sizeof *v);
 	bool *done = mem_array(all->n + 1, sizeof *done);
@@ -865,7 +864,7 @@ judge_sheets(struct findings *all, bool virtual)
 				done[k] = true;
 			}
 		if (n)
-			judge_sheet(v, n, virtual);
+			judge_sheet(v, n, host);
 	}
 	free(done);
 	free(v);
@@ -932,16 +931,15 @@ outweigh_findings(struct findings *all, enum verdict *v)
 /*
  * Judges the findings about the newest point by the model of vkb-compare, sets
  * their kinds by the verdicts and removes those that are not a change.
- * 'virtual': the runs are of a virtual machine.
  */
 static void
-deciding_judge(struct findings *all, bool virtual)
+deciding_judge(struct findings *all, enum sessions_host host)
 {
 	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
 	enum verdict *v = mem_array(all->n + 1, sizeof *v);
 	size_t kept = 0;
 
-	judge_sheets(all, virtual);
+	judge_sheets(all, host);
 	for (size_t i = 0; i < all->n; i++) {
 		claims[i] =
 		    verdict_make_claim(&all->v[i].facts, all->v[i].margin);
@@ -1383,7 +1381,7 @@ judge_beside(const struct findings *all, const struct branch *b,
 	f.facts = verdict_start(j->v.all + first[from], f.n[0],
 	    j->v.all + first[change->at], f.n[1]);
 	keep_runs(&f, b, &j->v, from, to - 1, points);
-	judge_sheet(&one, 1, b->reading->is_virtual);
+	judge_sheet(&one, 1, b->reading->host);
 	v = verdict_decide(&f.facts, f.metric.better, f.margin, CLAIM_NONE);
 	free(f.runs);
 	free(f.sessions);
@@ -1506,7 +1504,7 @@ finding_find_all(
 	}
 	free(v);
 	if (r->latest) {
-		deciding_judge(all, b->reading->is_virtual);
+		deciding_judge(all, b->reading->host);
 	} else {
 		joining_match(all);
 		deciding_claim(all, tested);
