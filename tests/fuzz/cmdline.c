@@ -1,7 +1,7 @@
 /* A foreign command line in words: quoted again they are the same. */
 #include "mem.h"
 #include "vkb-load/engine/words.h"
-#include "vkb-load/external/vbargs.h"
+#include "vkb-load/external/vbtool.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!list && !why)
 		abort();
 	if (list) {
-		line = vbargs_text(list);
+		line = vbtool_text(list);
 		again = words_split(line, &m, &why);
 		if (!again || m != n)
 			abort();

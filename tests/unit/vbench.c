@@ -10,10 +10,7 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/words.h"
 #include "vkb-load/external/child.h"
-#include "vkb-load/external/vbargs.h"
-#include "vkb-load/external/vbcaps.h"
-#include "vkb-load/external/vbrefuse.h"
-#include "vkb-load/external/vbresult.h"
+#include "vkb-load/external/vbtool.h"
 
 #include <stdlib.h>
 
@@ -32,7 +29,7 @@ static char nine[] = " -n <n>\n --csv\n --threads <n>\n --cluster\n"
 static void
 does(char *help, const char *command, bool cluster, const char *want)
 {
-	struct vbcaps caps = {.path = (char[]){"vb"}, .help = help};
+	struct vbtool tool = {.path = (char[]){"vb"}, .help = help};
 	struct engine_node node = {.host = "h", .port = 1};
 	struct engine_target t = {
 	    .nodes = &node, .nnodes = 1, .cluster = cluster};
@@ -45,8 +42,8 @@ does(char *help, const char *command, bool cluster, const char *want)
 	    .seed = 7};
 	static const char same[] = "vb -h h -p 1 -n 8 -r 9 -d 3 -P 2 -c 5 ";
 	char **argv =
-	    vbargs_make(&caps, &t, &w, &(struct vbargs_length){.requests = 8});
-	char *text = vbargs_text(argv);
+	    vbtool_argv(&tool, &t, &w, &(struct vbtool_length){.requests = 8});
+	char *text = vbtool_text(argv);
 
 	tap_ok(str_starts(text, same), "%s: %s", command, text);
 	if (strlen(text) > sizeof same)
@@ -58,8 +55,6 @@ does(char *help, const char *command, bool cluster, const char *want)
 static void
 arguments(void)
 {
-	struct vbcaps caps = {.path = (char[]){"vb"}, .help = oldest};
-
 	does(oldest, "SET", false, "--csv -t set");
 	does(oldest, "PING", false, "--csv -t ping_mbulk");
 	does(oldest, "HSET", false,
@@ -77,14 +72,6 @@ arguments(void)
 	does(eight, "LRANGE_300", false, "--seed 7 --csv LRANGE mylist 0 299");
 	does(eight, "SET a 'b c' \"\"", false, "--seed 7 --csv SET a 'b c' ''");
 	does(nine, "SET a __data__", false, "--seed 7 --csv SET a __data__");
-	tap_ok(vbargs_fits(&caps, "HSET", 131071) &&
-		!vbargs_fits(&caps, "HSET", 131072) &&
-		vbargs_fits(&caps, "SET", 131072) &&
-		vbargs_fits(&caps, "ZADD", 131072),
-	    "a value that is an argument has at most the length of one");
-	caps.help = nine;
-	tap_ok(vbargs_fits(&caps, "HSET", 131072),
-	    "a version that needs no argument has no such limit");
 }
 
 /* Checks the throughput, or why it is unknown. */
@@ -96,7 +83,7 @@ says(const char *out, const char *command, const char *words, const char *want)
 	char **list = words ? words_split(words, &n, &why) : NULL, *got;
 	struct str s = {0};
 	bool quick;
-	struct json *m = vbresult_read(out, command, list, &quick, &s);
+	struct json *m = vbtool_result(out, command, list, &quick, &s);
 
 	if (m)
 		str_printf(&s, "%g", json_get_num(m, "rps", -1));
@@ -151,7 +138,7 @@ results(void)
 static void
 refuses(char *help, const char *more, const char *want)
 {
-	struct vbcaps caps = {
+	struct vbtool tool = {
 	    .path = (char[]){"vb"}, .version = (char[]){"vb"}, .help = help};
 	struct str s = {0};
 	struct json *cas;
@@ -162,7 +149,7 @@ refuses(char *help, const char *more, const char *want)
 	    "\"requests\":9,%s}}",
 	    more);
 	cas = json_parse(s.s, s.len, NULL, NULL);
-	why = vbrefuse_explain(&caps, cas, false);
+	why = vbtool_refuse(&tool, cas, false);
 	tap_str(why, want, want ? want : more);
 	free(why);
 	json_free(cas);
@@ -187,6 +174,13 @@ refusals(void)
 	refuses(oldest, "\"command\":\"XADD\",\"data_size\":200000",
 	    "vb has no test XADD, and the value is too long for an "
 	    "argument");
+	/* A value that is an argument has at most the length of one. */
+	refuses(oldest, "\"command\":\"HSET\",\"data_size\":131071", NULL);
+	refuses(oldest, "\"command\":\"HSET\",\"data_size\":131072",
+	    "vb has no test HSET, and the value is too long for an argument");
+	refuses(oldest, "\"command\":\"SET\",\"data_size\":131072", NULL);
+	refuses(oldest, "\"command\":\"ZADD\",\"data_size\":131072", NULL);
+	refuses(nine, "\"command\":\"HSET\",\"data_size\":131072", NULL);
 	refuses(eight, "\"command\":\"Config GET save\"",
 	    "its command is not only sent by the load, so the servers cannot "
 	    "count it");

@@ -4,7 +4,7 @@
 #include "mem.h"
 #include "str.h"
 #include "vkb-load/engine/words.h"
-#include "vkb-load/external/vbargs.h"
+#include "vkb-load/external/vbtool.h"
 
 #include <stdlib.h>
 
@@ -61,7 +61,7 @@ is(const char *text, const char *want)
 	if (!tap_ok(list && n == count && !why && strcmp(got, want) == 0,
 		"<%s>", name.s))
 		printf("# got %s, wanted %s\n", got, want);
-	line = vbargs_text(list);
+	line = vbtool_text(list);
 	second = words_split(line, &m, &why);
 	again = show(second);
 	if (!tap_ok(

@@ -7,10 +7,7 @@
 #include "proc.h"
 #include "record.h"
 #include "str.h"
-#include "vbargs.h"
-#include "vbcaps.h"
-#include "vbrefuse.h"
-#include "vbresult.h"
+#include "vbtool.h"
 #include "vkb-load/case/servercounts.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/engine/command.h"
@@ -40,7 +37,7 @@ struct rate {
 };
 
 struct vbench {
-	struct vbcaps caps;
+	struct vbtool tool;
 	bool login;
 	struct rate *rates;
 	size_t n, cap;
@@ -67,7 +64,7 @@ can_last(
     const struct vbench *v, const struct how *h, const char *option, double s)
 {
 	return !h->pops && s >= 1 && s == floor(s) &&
-	    vbcaps_has(&v->caps, option);
+	    vbtool_has(&v->tool, option);
 }
 
 static void
@@ -101,7 +98,7 @@ explain_case(const void *self, const struct json *cas)
 {
 	const struct vbench *v = self;
 
-	return vbrefuse_explain(&v->caps, cas, v->login);
+	return vbtool_refuse(&v->tool, cas, v->login);
 }
 
 static struct rate *
@@ -149,8 +146,8 @@ recall_run(void *self, const struct json *cas, const struct engine_past *past)
 	struct vbench *v = self;
 	struct how h = plan_case(v, cas);
 
-	if (past->tool && v->caps.sha256 &&
-	    strcmp(past->tool, v->caps.sha256) != 0)
+	if (past->tool && v->tool.sha256 &&
+	    strcmp(past->tool, v->tool.sha256) != 0)
 		return err_fail("%s: some runs were made with another " VBENCH
 				": use the same one for all runs of a file",
 		    json_get_str(cas, "id"));
@@ -162,11 +159,11 @@ recall_run(void *self, const struct json *cas, const struct engine_past *past)
 
 static int
 start_child(struct vbench *v, const struct engine_job *j,
-    const struct vbargs_length *p, bool warmup, char *const *argv,
+    const struct vbtool_length *p, bool warmup, char *const *argv,
     struct child *c)
 {
 	const struct engine_target *t = &j->target->e;
-	const char *variable = t->password ? vbcaps_password(&v->caps) : NULL;
+	const char *variable = t->password ? vbtool_password(&v->tool) : NULL;
 	const char *const env[] = {variable, t->password, NULL};
 	const struct rate *rate = find_rate(v, j->cas);
 	double s = p->duration_s;
@@ -188,13 +185,13 @@ start_child(struct vbench *v, const struct engine_job *j,
  */
 static int
 run_process(struct vbench *v, const struct engine_job *j,
-    const struct vbargs_length *p, bool warmup, struct child *c)
+    const struct vbtool_length *p, bool warmup, struct child *c)
 {
-	char **argv = vbargs_make(&v->caps, &j->target->e, j->work, p), *text;
+	char **argv = vbtool_argv(&v->tool, &j->target->e, j->work, p), *text;
 	int rc = start_child(v, j, p, warmup, argv, c);
 
 	if (j->raw && !warmup && (c->out.len || c->err.len)) {
-		text = vbargs_text(argv);
+		text = vbtool_text(argv);
 		*j->raw = record_raw("valkey-csv", text,
 		    c->out.len ? c->out.s : c->err.s,
 		    c->out.len ? c->out.len : c->err.len);
@@ -205,7 +202,7 @@ run_process(struct vbench *v, const struct engine_job *j,
 		return -1;
 	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
 		return 0;
-	text = child_describe_end(c, vbcaps_name(&v->caps));
+	text = child_describe_end(c, vbtool_name(&v->tool));
 	err_say("%s", text);
 	free(text);
 	return -1;
@@ -219,19 +216,19 @@ static struct json *
 read_result(const struct vbench *v, const struct engine_job *j,
     const struct child *c, bool *quick)
 {
-	char **words = vbargs_words(&v->caps, j->work, j->target->e.cluster);
+	char **words = vbtool_words(&v->tool, j->work, j->target->e.cluster);
 	struct str why = {0};
 	struct json *metrics;
 	char *last;
 	bool too_quick;
 
-	metrics = vbresult_read(c->out.len ? c->out.s : "", j->work->command,
+	metrics = vbtool_result(c->out.len ? c->out.s : "", j->work->command,
 	    words, &too_quick, &why);
 	if (quick)
 		*quick = too_quick;
 	if (!metrics && !(quick && too_quick)) {
 		last = child_describe_end(c, "it");
-		err_say("%s %s; %s", vbcaps_name(&v->caps), why.s, last);
+		err_say("%s %s; %s", vbtool_name(&v->tool), why.s, last);
 		free(last);
 	}
 	str_free(&why);
@@ -264,7 +261,7 @@ fill_servers(const struct engine_job *j, long long requests)
 static double
 try_requests(struct vbench *v, const struct engine_job *j, double requests)
 {
-	struct vbargs_length p = {
+	struct vbtool_length p = {
 	    .requests = (long long)fmin(requests, INT_MAX)};
 	struct json *metrics = NULL;
 	struct child c = {0};
@@ -306,7 +303,7 @@ try_case(void *self, const struct engine_job *j)
 		return -1;
 	if (rps == 0)
 		return err_fail(
-		    "%s reported no throughput", vbcaps_name(&v->caps));
+		    "%s reported no throughput", vbtool_name(&v->tool));
 	keep_rate(v, j->cas, rps,
 	    h.duration_s > 0 ? count_requests(rps, h.duration_s) : 0);
 	return 0;
@@ -323,17 +320,17 @@ set_tool(const struct vbench *v, const struct how *h, struct json *rec)
 	bool warmup = h->timed_warmup || h->counted_warmup;
 
 	json_del(env, "benchmark_tool_version");
-	json_set_str(env, "benchmark_tool_version", v->caps.version);
-	json_set_str(env, "benchmark_tool_sha256", v->caps.sha256);
+	json_set_str(env, "benchmark_tool_version", v->tool.version);
+	json_set_str(env, "benchmark_tool_sha256", v->tool.sha256);
 	json_set_str(env, "emulated", emulated[duration + 2 * warmup]);
-	if (!vbcaps_has(&v->caps, "--seed"))
+	if (!vbtool_has(&v->tool, "--seed"))
 		json_del(json_get(rec, "run"), "seed");
 }
 
 static int
 warm_up(struct vbench *v, const struct engine_job *j, const struct how *h)
 {
-	struct vbargs_length p = {0};
+	struct vbtool_length p = {0};
 	struct child c;
 	int rc;
 
@@ -351,7 +348,7 @@ warm_up(struct vbench *v, const struct engine_job *j, const struct how *h)
 
 static int
 measure_process(struct vbench *v, const struct engine_job *j,
-    const struct vbargs_length *p, struct engine_result *r)
+    const struct vbtool_length *p, struct engine_result *r)
 {
 	struct json *metrics = NULL;
 	struct child c = {0};
@@ -386,7 +383,7 @@ out:
 /* Reports once if the emulated duration was missed. */
 static void
 report_time(struct rate *rate, const struct how *h,
-    const struct vbargs_length *p, const struct json *cas,
+    const struct vbtool_length *p, const struct json *cas,
     const struct engine_result *r)
 {
 	double times = r->elapsed_s / h->duration_s;
@@ -403,7 +400,7 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 {
 	struct vbench *v = self;
 	struct how h = plan_case(v, j->cas);
-	struct vbargs_length p = {.requests = j->work->requests};
+	struct vbtool_length p = {.requests = j->work->requests};
 	struct rate *rate = find_rate(v, j->cas);
 	long long pops;
 	int rc = -1;
@@ -461,7 +458,7 @@ vbench_open(const char *path, const struct builds *b, bool login)
 	char *file = find_program(path, b);
 
 	v->login = login;
-	if (!file || vbcaps_read(&v->caps, file) < 0) {
+	if (!file || vbtool_read(&v->tool, file) < 0) {
 		vbench_close(v);
 		v = NULL;
 	}
@@ -474,7 +471,7 @@ vbench_close(struct vbench *v)
 {
 	if (!v)
 		return;
-	vbcaps_free(&v->caps);
+	vbtool_free(&v->tool);
 	free(v->rates);
 	free(v);
 }
