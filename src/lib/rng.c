@@ -28,22 +28,33 @@ rng_seed(struct rng *r, uint64_t seed, uint64_t stream)
 	r->quick.upper = next_splitmix64(&x);
 }
 
-/* The row is shuffled as Fisher and Yates do. */
+/* As Fisher and Yates do. */
+void
+rng_shuffle(struct rng *r, void *v, size_t n, size_t size)
+{
+	char *a = v, *b, *last, t;
+
+	for (; n > 1; n--) {
+		b = a + rng_below(r, n) * size;
+		last = a + (n - 1) * size;
+		for (size_t i = 0; i < size; i++) {
+			t = last[i];
+			last[i] = b[i];
+			b[i] = t;
+		}
+	}
+}
+
 void
 rng_order(size_t *v, size_t n, uint64_t seed, uint64_t stream, size_t round)
 {
-	size_t *row = mem_array(n + 1, sizeof *row), k, t;
+	size_t *row = mem_array(n + 1, sizeof *row);
 	struct rng r;
 
 	rng_seed(&r, seed, stream);
 	for (size_t i = 0; i < n; i++)
 		row[i] = i;
-	for (size_t left = n; left > 1; left--) {
-		k = rng_below(&r, left);
-		t = row[left - 1];
-		row[left - 1] = row[k];
-		row[k] = t;
-	}
+	rng_shuffle(&r, row, n, sizeof *row);
 	for (size_t i = 0; i < n; i++)
 		v[i] = row[(i + round) % n];
 	free(row);

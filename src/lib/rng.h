@@ -68,6 +68,9 @@ rng_below(struct rng *r, uint64_t n)
 	return (uint64_t)(m >> 64);
 }
 
+/* Brings the n values of 'size' bytes each into a random order. */
+void rng_shuffle(struct rng *, void *v, size_t n, size_t size);
+
 /*
  * Writes the numbers 0 to n - 1 in the order of a round, from 0. In n rounds
  * each number comes once at each place (a Latin square, whose first row is

@@ -84,19 +84,6 @@ is_warm(const struct streams *s)
 	return false;
 }
 
-static void
-shuffle_order(size_t *order, size_t n, struct rng *rng)
-{
-	size_t k, x;
-
-	for (; n > 1; n--) { /* Fisher and Yates */
-		k = rng_below(rng, n);
-		x = order[n - 1];
-		order[n - 1] = order[k];
-		order[k] = x;
-	}
-}
-
 /* Gives each server that has work left a slice. Returns how many had. */
 static size_t
 run_turn(struct streams *s, const size_t *order, const struct slicetimes *l)
@@ -132,8 +119,10 @@ slices_run(struct streams *s, void *rng)
 		order[i] = i;
 		streams_report_begin(&s->sides[i]);
 	}
-	for (shuffle_order(order, s->nsides, rng); run_turn(s, order, &l);
-	     shuffle_order(order, s->nsides, rng)) {
+	for (;;) {
+		rng_shuffle(rng, order, s->nsides, sizeof *order);
+		if (!run_turn(s, order, &l))
+			break;
 		if (!warm)
 			seconds = slicetimes_choose(s);
 		warm = true;

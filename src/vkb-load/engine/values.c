@@ -136,8 +136,7 @@ values_spread(const struct values *v, struct rng *rng, uint32_t *to, size_t n)
 {
 	const struct valuespec_size *s = v->spec.sizes;
 	const struct valuespec_size *last = s + v->spec.n;
-	size_t begin = 0, end, k, i;
-	uint32_t size;
+	size_t begin = 0, end, k;
 	double sum = 0;
 
 	for (; s < last; s++, begin = end) {
@@ -151,12 +150,7 @@ values_spread(const struct values *v, struct rng *rng, uint32_t *to, size_t n)
 				(s->high - s->low + 1) /
 				(2 * (long long)(end - begin)));
 	}
-	for (k = n; k > 1; k--) { /* Fisher and Yates */
-		i = rng_below(rng, k);
-		size = to[k - 1];
-		to[k - 1] = to[i];
-		to[i] = size;
-	}
+	rng_shuffle(rng, to, n, sizeof *to);
 	return true;
 }
 

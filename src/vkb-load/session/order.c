@@ -19,21 +19,6 @@ schedule_parse_order(const char *s)
 	return s ? ORDER_SEQUENTIAL : ORDER_SLICES;
 }
 
-/* Fisher-Yates shuffle. */
-static void
-shuffle_turns(struct rng *r, struct turn *v, size_t n)
-{
-	struct turn t;
-	size_t k;
-
-	for (; n > 1; n--) {
-		k = rng_below(r, n);
-		t = v[n - 1];
-		v[n - 1] = v[k];
-		v[k] = t;
-	}
-}
-
 /* At random places the runs of one index are pairs like any others. */
 static void
 make_sequential(
@@ -96,7 +81,7 @@ schedule_make_order(
 		make_sequential(s, a, first, last);
 	if (a->order == ORDER_RANDOM) {
 		rng_seed(&r, a->seed, first - 1);
-		shuffle_turns(&r, s, *n);
+		rng_shuffle(&r, s, *n, sizeof *s);
 	}
 	return s;
 }
