@@ -2,6 +2,7 @@
 #include "mem.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BLOCKS "it blocks"
@@ -162,7 +163,7 @@ to_upper(char c)
 }
 
 /* Compares a word in capitals with a text. */
-static int
+static inline int
 compare_word(const struct tracefile_word *w, const char *upper)
 {
 	size_t i;
@@ -189,42 +190,25 @@ cmdargs_is(const struct tracefile_word *w, const char *upper)
 	return compare_word(w, upper) == 0;
 }
 
+/* Compares a word with a text, or with the first member of a command. */
+static int
+compare_to_name(const void *word, const void *name)
+{
+	return compare_word(word, *(const char *const *)name);
+}
+
 static const struct command *
 find_command(const struct tracefile_word *w)
 {
-	size_t low = 0, high = COUNT(commands), mid;
-	int c;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		c = compare_word(w, commands[mid].name);
-		if (c == 0)
-			return &commands[mid];
-		if (c < 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return NULL;
+	return bsearch(
+	    w, commands, COUNT(commands), sizeof *commands, compare_to_name);
 }
 
 static bool
 is_option(const struct tracefile_word *w)
 {
-	size_t low = 0, high = COUNT(options), mid;
-	int c;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		c = compare_word(w, options[mid]);
-		if (c == 0)
-			return true;
-		if (c < 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return false;
+	return bsearch(
+	    w, options, COUNT(options), sizeof *options, compare_to_name);
 }
 
 /*
