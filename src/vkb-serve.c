@@ -46,7 +46,8 @@ static void
 warn_unknown(const struct json *spec, const char *where)
 {
 	const struct record_type *t = record_types;
-	const char *names[64] = {0}, *near;
+	const char *names[64] = {0};
+	char hint[STR_HINT];
 	bool known;
 
 	while (strcmp(t->name, "spec") != 0)
@@ -60,10 +61,8 @@ warn_unknown(const struct json *spec, const char *where)
 			known = strcmp(names[i], json_key(j)) == 0;
 		if (known)
 			continue;
-		near = str_nearest(json_key(j), names);
-		err_say("%s: unknown key '%s' is ignored%s%s%s", where,
-		    json_key(j), near ? ", did you mean '" : "",
-		    near ? near : "", near ? "'?" : "");
+		err_say("%s: unknown key '%s' is ignored%s", where, json_key(j),
+		    str_hint(hint, json_key(j), names));
 	}
 }
 

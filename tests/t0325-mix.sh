@@ -297,7 +297,7 @@ test_status 2 '-P with a FILE' vkb-load --plan -P 5 mixed.json
 test_status 2 'a pipeline of 0' vkb-load --plan -t set -P 1,0
 test_match "option '-P': pipelines=1,0: 'pipelines' must be a list of positive integers, not 0" .err 'the error names the option'
 test_status 2 'an unknown test' vkb-load --plan -t set,gett
-test_match "option '-t': no test is called 'gett', did you mean 'GET'[?] The tests are PING_INLINE," .err 'the error names the unknown test'
+test_match "option '-t': no test is called 'gett', did you mean 'GET'[?] [(]the tests are PING_INLINE," .err 'the error names the unknown test'
 
 # --- the mixes in configs
 

@@ -33,7 +33,7 @@ taken from VKB_PASSWORD, which is not set|--user bench -h 127.0.0.1 -p PORT -t s
 '/tmp/none.sock'|-s /tmp/none.sock -t set
 the name in '--host'|--tls --sni valkey.example -t set
 '--cacert FILE'|--tls --cacertdir /etc/ssl/certs -t set
-The tests are PING_INLINE,|-t fcall
+the tests are PING_INLINE,|-t fcall
 did you mean 'LRANGE_|-t lrange_10
 --set benchmark-threads=N|-t set -d 512 -r 3000000 -c 650 --threads 50 -n 1000
 a running cluster is recognized|-h 127.0.0.1 --cluster -t set,get -c 100

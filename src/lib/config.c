@@ -124,17 +124,15 @@ check_value(struct configwalk *w, const char *section,
 static void
 report_unknown_key(struct configwalk *w, const char *section, const char *key)
 {
-	const char *names[128], *near;
+	const char *names[128];
+	char hint[STR_HINT];
 	size_t n = 0;
-	char hint[160] = "";
 
 	for (const struct config_key *k = config_keys; k->name; k++)
 		if (str_has_part(k->where, section, ' ') && n < 127)
 			names[n++] = k->name;
 	names[n] = NULL;
-	near = str_nearest(key, names);
-	if (near)
-		snprintf(hint, sizeof hint, ", did you mean '%s'?", near);
+	str_hint(hint, key, names);
 	if (w->lenient)
 		err_say(
 		    "%s: %s: unknown key, ignored%s", w->name, w->path.s, hint);

@@ -244,15 +244,12 @@ static void
 report_unknown_key(
     struct configwalk *w, const char *name, const struct key *keys)
 {
-	const char *names[16] = {0}, *near;
+	const char *names[16] = {0};
+	char hint[STR_HINT];
 
 	for (size_t i = 0; keys[i].name; i++)
 		names[i] = keys[i].name;
-	near = str_nearest(name, names);
-	if (near)
-		configwalk_problem(w, "unknown key, did you mean '%s'?", near);
-	else
-		configwalk_problem(w, "unknown key");
+	configwalk_problem(w, "unknown key%s", str_hint(hint, name, names));
 }
 
 static void

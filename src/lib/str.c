@@ -339,6 +339,17 @@ str_word(struct str *to, const char *s)
 	str_addc(to, '\'');
 }
 
+char *
+str_hint(char buf[STR_HINT], const char *s, const char *const *names)
+{
+	const char *near = str_nearest(s, names);
+
+	buf[0] = '\0';
+	if (near)
+		snprintf(buf, STR_HINT, ", did you mean '%s'?", near);
+	return buf;
+}
+
 const char *
 str_nearest(const char *s, const char *const *names)
 {

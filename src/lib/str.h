@@ -72,6 +72,11 @@ size_t str_decode(const char *s, size_t n, unsigned *c);
  */
 const char *str_nearest(const char *s, const char *const *names);
 
+/* Writes ", did you mean 'NAME'?" with the nearest name, or an empty text.
+ * Returns 'buf'. */
+enum { STR_HINT = 96 };
+char *str_hint(char buf[STR_HINT], const char *s, const char *const *names);
+
 /* FNV-1a, 64 bit; start with STR_HASH. */
 #define STR_HASH 0xcbf29ce484222325ULL
 unsigned long long str_hash(unsigned long long h, const void *s, size_t n);

@@ -196,7 +196,8 @@ static void
 report_unknown_kind(struct configwalk *w, const char *what, const char *type,
     const struct params_kind *kinds)
 {
-	const char *names[MOST_KINDS + 1] = {0}, *near;
+	const char *names[MOST_KINDS + 1] = {0};
+	char hint[STR_HINT];
 	size_t len = configwalk_key(w, "type");
 	struct str s = {0};
 
@@ -204,10 +205,8 @@ report_unknown_kind(struct configwalk *w, const char *what, const char *type,
 		names[i] = kinds[i].name;
 		str_printf(&s, "%s%s", i ? ", " : "", names[i]);
 	}
-	near = str_nearest(type, names);
-	configwalk_problem(w, "unknown %s '%s'%s%s%s (there are %s)", what,
-	    type, near ? ", did you mean '" : "", near ? near : "",
-	    near ? "'?" : "", s.s);
+	configwalk_problem(w, "unknown %s '%s'%s (there are %s)", what, type,
+	    str_hint(hint, type, names), s.s);
 	configwalk_leave(w, len);
 	str_free(&s);
 }

@@ -158,7 +158,7 @@ checks(void)
 
 	tap_ok(run_check(&t, &w) == -1, "an unknown test is refused");
 	tap_str(err_last(),
-	    "the engine has no test 'GETT'; did you mean 'GET'?",
+	    "the engine has no test 'GETT', did you mean 'GET'?",
 	    "a test with a similar name is reported");
 	w.command = "no test of this name at all";
 	run_check(&t, &w);

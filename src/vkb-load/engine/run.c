@@ -35,7 +35,7 @@ run_space(const struct engine_work *w)
 int
 run_check(const struct engine_target *t, const struct engine_work *w)
 {
-	const char *near;
+	char hint[STR_HINT];
 
 	if (w->replay && w->parts > 1)
 		return err_fail("the replay of a trace cannot be shared among "
@@ -45,12 +45,9 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 				"lost connection, whose database and "
 				"transaction are gone: max_lost must "
 				"be 0");
-	if (!w->nmix && !w->text && !command_known(w->command)) {
-		near = str_nearest(w->command, command_names());
-		return err_fail("the engine has no test '%s'%s%s%s", w->command,
-		    near ? "; did you mean '" : "", near ? near : "",
-		    near ? "'?" : "");
-	}
+	if (!w->nmix && !w->text && !command_known(w->command))
+		return err_fail("the engine has no test '%s'%s", w->command,
+		    str_hint(hint, w->command, command_names()));
 	if (t->nnodes == 0 || w->clients < 1 || w->threads < 1 ||
 	    w->pipeline < 1 || w->data_size < 0 || w->warmup_s < 0 ||
 	    w->rate < 0 ||

@@ -18,7 +18,8 @@ static const struct config_key *
 find_key(const char *name)
 {
 	const struct config_key *k = config_find("config", name);
-	const char *names[128], *near;
+	const char *names[128];
+	char hint[STR_HINT];
 	size_t n = 0;
 
 	if (k && k->rule != CONFIG_ANY && k->rule != CONFIG_SETTINGS &&
@@ -35,9 +36,8 @@ find_key(const char *name)
 		if (str_has_part(k->where, "config", ' ') && n < 127)
 			names[n++] = k->name;
 	names[n] = NULL;
-	near = str_nearest(name, names);
-	err_say("option '--set': a configuration has no key '%s'%s%s%s", name,
-	    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	err_say("option '--set': a configuration has no key '%s'%s", name,
+	    str_hint(hint, name, names));
 	return NULL;
 }
 

@@ -41,19 +41,17 @@ cmdconfig_find_conflict(const struct cmdconfig *q, bool files)
 static int
 check_test(const char *name)
 {
-	const char *const *names = command_names(), *near;
+	const char *const *names = command_names();
 	struct str all = {0};
-	char *upper = str_upper(name);
+	char hint[STR_HINT], *upper = str_upper(name);
 	int rc = 0;
 
 	if (!command_known(upper)) {
-		near = str_nearest(upper, names);
 		for (size_t i = 0; names[i]; i++)
 			str_printf(&all, "%s%s", i ? "," : "", names[i]);
-		rc = err_fail("option '-t': no test is called '%s'%s%s%s The "
-			      "tests are %s; '--command' is for others",
-		    name, near ? ", did you mean '" : "", near ? near : "",
-		    near ? "'?" : ".", all.s);
+		rc = err_fail("option '-t': no test is called '%s'%s (the "
+			      "tests are %s; '--command' is for others)",
+		    name, str_hint(hint, upper, names), all.s);
 	}
 	str_free(&all);
 	free(upper);

@@ -450,8 +450,7 @@ static void
 plan_check_command(struct plan *p, const char *command, const char *where,
     const char *what, const char *given)
 {
-	const char *near;
-	char *upper;
+	char hint[STR_HINT], *upper;
 
 	for (size_t i = 0; p->commands && p->commands[i]; i++)
 		if (strcmp(p->commands[i], command) == 0)
@@ -459,9 +458,8 @@ plan_check_command(struct plan *p, const char *command, const char *where,
 	if (!p->commands)
 		return;
 	upper = str_upper(command);
-	near = str_nearest(upper, p->commands);
-	plan_report_problem(p, "%s: unknown %s '%s'%s%s%s", where, what, given,
-	    near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	plan_report_problem(p, "%s: unknown %s '%s'%s", where, what, given,
+	    str_hint(hint, upper, p->commands));
 	free(upper);
 }
 
