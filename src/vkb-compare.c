@@ -12,11 +12,11 @@
 #include "str.h"
 #include "vkb-compare/calibrate.h"
 #include "vkb-compare/canary.h"
+#include "vkb-compare/cases.h"
 #include "vkb-compare/decide.h"
 #include "vkb-compare/history.h"
 #include "vkb-compare/recorded.h"
 #include "vkb-compare/report.h"
-#include "vkb-compare/sides.h"
 #include "vkb-compare/subject.h"
 
 #include <math.h>
@@ -275,6 +275,84 @@ decide_status(const struct comparison *c, size_t n, const struct opts *o)
 	return 0;
 }
 
+/* --- the sides: the baselines and contenders of the input */
+
+struct sides {
+	struct cases base, other;       /* one input: other is empty */
+	const struct cases *contenders; /* one of them */
+	size_t *who, n;                 /* indexes of the baselines in base */
+	size_t *whom, m; /* indexes of the contenders in theirs */
+};
+
+static bool
+is_among(size_t who, const size_t *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == who)
+			return true;
+	return false;
+}
+
+static int
+find_baselines(struct sides *s, const struct opt_list *baselines)
+{
+	for (size_t i = 0; i < baselines->n; i++) {
+		int who = subject_find(&s->base, baselines->v[i]);
+
+		if (who < 0)
+			return -1;
+		if (!is_among((size_t)who, s->who, s->n))
+			s->who[s->n++] = (size_t)who;
+	}
+	return 0;
+}
+
+/*
+ * Reads the files and finds the baselines by their names; without names the
+ * first file is the baseline. All other subjects are contenders. Returns 1 if
+ * some input could not be read and -1 if a baseline was not found, or there is
+ * no contender, after reporting it. Free with free_sides in any case.
+ */
+static int
+read_sides(struct sides *s, const struct opt_list *baselines,
+    const struct opt_args *args, enum cases_of of)
+{
+	const char *const *files = (const char *const *)args->v;
+	bool inside = baselines->n > 0; /* one input */
+	int rc;
+
+	*s = (struct sides){.contenders = inside ? &s->base : &s->other,
+	    .who = mem_array(baselines->n + 1, sizeof *s->who)};
+	rc = cases_read(&s->base, files, inside ? args->n : 1, of) < 0;
+	if (inside) {
+		rc = find_baselines(s, baselines) < 0 ? -1 : rc;
+	} else {
+		rc |= cases_read(&s->other, files + 1, args->n - 1, of) < 0;
+		rc = subject_check_only(&s->base, files[0]) < 0 ? -1 : rc;
+		s->n = 1; /* the only subject */
+	}
+	if (rc < 0)
+		return -1;
+	s->whom = mem_array(s->contenders->nsubjects + 1, sizeof *s->whom);
+	for (size_t i = 0; i < s->contenders->nsubjects; i++)
+		if (!inside || !is_among(i, s->who, s->n))
+			s->whom[s->m++] = i;
+	return s->m ? rc
+		    : err_fail("there is no contender: the input has no "
+			       "subject besides the baseline");
+}
+
+static void
+free_sides(struct sides *s)
+{
+	cases_free(&s->base);
+	cases_free(&s->other);
+	free(s->who);
+	free(s->whom);
+}
+
+/* --- */
+
 static struct comparison *
 compare_sides(const struct sides *s, const struct rules *r,
     const struct opts *o, const struct opt_args *files, size_t *n)
@@ -360,7 +438,7 @@ compare_files(const struct opts *o, const struct opt_args *args)
 	if (make_rules(o, &r) < 0 ||
 	    !(out = output_list(&o->formats, format_names, &nout)))
 		goto out;
-	trouble = sides_read(&s, &o->baselines, args,
+	trouble = read_sides(&s, &o->baselines, args,
 	    shows_shifts(out, nout, o) ? CASES_HISTS : CASES_VALUES);
 	if (trouble < 0)
 		goto out;
@@ -383,7 +461,7 @@ out:
 	rules_free(&r);
 	free(c);
 	free(out);
-	sides_free(&s);
+	free_sides(&s);
 	return rc;
 }
 
@@ -399,11 +477,11 @@ check_sides(const struct opts *o, const struct opt_args *args)
 
 	if (make_rules(o, &r) == 0 &&
 	    (out = output_list(&o->formats, format_names, &n)) &&
-	    sides_read(&s, &o->baselines, args, CASES_SUBJECTS) == 0)
+	    read_sides(&s, &o->baselines, args, CASES_SUBJECTS) == 0)
 		rc = 0;
 	rules_free(&r);
 	free(out);
-	sides_free(&s);
+	free_sides(&s);
 	return rc;
 }
 

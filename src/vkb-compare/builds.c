@@ -38,7 +38,7 @@ builds_describe_difference(const struct json *base, const struct json *other)
 		const struct json *x = json_get(a, keys[i]);
 		const struct json *y = json_get(b, keys[i]);
 
-		if (x && y ? json_equal(x, y) : x == y)
+		if (json_equal(x, y))
 			continue;
 		str_printf(&s, "%s%s: ", s.len ? "; " : "", keys[i]);
 		add_value(&s, x);
@@ -52,9 +52,7 @@ builds_describe_difference(const struct json *base, const struct json *other)
 static bool
 is_same(const struct json *a, const struct json *b, const char *key)
 {
-	const struct json *x = json_get(a, key), *y = json_get(b, key);
-
-	return x && y ? json_equal(x, y) : x == y;
+	return json_equal(json_get(a, key), json_get(b, key));
 }
 
 bool

@@ -7,11 +7,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pairing.h"
+#include "cases.h"
+#include "reference.h"
 #include "rules.h"
 #include "sample.h"
 #include "judge/model.h"
 #include "judge/verdict.h"
+
+struct pairing { /* a case of the baseline and one of the contender */
+	const struct kase *side[2]; /* baseline, contender; NULL: no partner */
+	char *note;                 /* keys that only one side has, or NULL */
+	char *name[2];   /* of the case on each side, for people; NULL: no
+			  * partner */
+	size_t rows;     /* metrics compared */
+	char *functions; /* what accounts for a change of its instructions, or
+			  * NULL */
+	char *syscalls;  /* those that changed, or NULL */
+	char *together;  /* what its count and time say (together.h), or NULL */
+	enum reference_state reference; /* set by reference.c */
+	double busy[2]; /* percent of other programs; set by busy.c */
+};
 
 struct row {
 	const struct pairing *pair;
@@ -40,7 +55,7 @@ struct row {
 	bool outweighed; /* more of a means, but less work or time; or slightly
 			  * more instructions, in the same time */
 	bool noise;      /* equivalent, whatever the tests say, as is known
-			  * from the servers (sameserver.h) */
+			  * from the servers (decide.c) */
 	size_t needed;   /* runs of too few, or rounds; 0: not known */
 	double visible;  /* smallest relative change it can show; NAN */
 	double minutes;  /* for the missing runs; NAN: not known */
