@@ -13,7 +13,7 @@
  * round share S, T and R, which cancel there.
  *
  * Each case is reduced to its change, an estimate of delta with the smallest
- * variance, and that variance (effect.h). The changes of all cases then say
+ * variance, and that variance. The changes of all cases then say
  * together how probable it is that one of them became smaller or larger
  * (odds.h); of these, claims are chosen so that few of them
  * are expected to be wrong (claim.h).

@@ -2,7 +2,7 @@
  * How probable it is that a case changed, by what all cases say together.
  *
  * The changes D of the cases are centred at G = M + K: M is what the machine
- * did, with the laws of effect.h; K is a change that all cases share, and 0
+ * did, with the laws of model.h; K is a change that all cases share, and 0
  * with probability .95. A case has its own change beside that with a
  * probability that is not known: one of several values. Own changes have any
  * size: a mixture of normal laws from 3 to 100 %. Several cases that changed

@@ -15,7 +15,7 @@ samplesize_visible_change(const struct samplesize *s, size_t runs)
 
 	if (runs < VERDICT_RUNS)
 		return NAN;
-	/* What the other cases tell of the noise of one (effect.h). */
+	/* What the other cases tell of the noise of one (model.c). */
 	if (s->cases >= MODEL_SEPARATE)
 		df *= fmin(2.5, .5 * (double)s->cases);
 	return plan_change(
