@@ -1,22 +1,648 @@
 #include "summary.h"
+#include "bimodal.h"
 #include "caseset.h"
+#include "counted.h"
 #include "group.h"
-#include "groupout.h"
 #include "hashset.h"
+#include "hist.h"
+#include "histcodec.h"
+#include "histdiff.h"
 #include "intern.h"
 #include "json.h"
 #include "jsonl.h"
+#include "jsontext.h"
 #include "mem.h"
-#include "sessions.h"
+#include "merged.h"
+#include "metric.h"
+#include "num.h"
+#include "precision.h"
+#include "record.h"
+#include "rows.h"
 #include "runrecord.h"
+#include "runseries.h"
 #include "scratch.h"
+#include "sessions.h"
 #include "sink.h"
+#include "stats.h"
 #include "str.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct common { /* what the groups have in common */
+	struct caseset *subjects, *configs, *envs;
+	struct sessions *sessions;
+	uint32_t *rank;          /* sessions_order */
+	struct scratch *scratch; /* NULL: nothing was spilled */
+	struct stats_rule rule;  /* cache; zeroed at first */
+	double precision;        /* wanted, or 0 */
+};
+
+#define OUTLIER 5 /* an outlier has a modified z above this */
+#define ENOUGH 5  /* least values for a list of outliers */
+
+/* --- one metric of the runs of a case, as members of a JSON object, which
+ * vkb-stats(1) lists. Values are written one by one, not as a tree. */
+
+struct metric_summary {
+	const struct rows_run *runs;
+	const uint32_t *at;       /* indexes of runs, in order */
+	const uint32_t *ids;      /* session of each run; NULL: at most one */
+	const uint32_t *machines; /* machine number of each run; 0: unknown */
+	size_t n;
+	const struct run_series *series; /* NULL if runs have none */
+	struct stats_rule *rule; /* cache; filled by the metric before */
+	double precision;        /* wanted, or 0 */
+	/* Set by begin_metrics. */
+	bool placed; /* every run has a session */
+	bool timed;  /* the position of every run in its session is known */
+	double *sorted;
+	struct variance_run *noise;
+};
+
+static void
+append_outlier(struct str *to, size_t at, uint32_t index, double v, double z)
+{
+	jsontext_comma(to);
+	str_addc(to, '{');
+	jsontext_num(to, "at", (double)at);
+	if (index != ROWS_UNKNOWN)
+		jsontext_num(to, "index", index);
+	jsontext_num(to, "value", v);
+	jsontext_num(to, "z", z); /* absent if the MAD is 0 */
+	str_addc(to, '}');
+}
+
+static void
+append_outliers(struct str *to, const struct metric_summary *d, const double *v,
+    double mid, double mad)
+{
+	bool any = false;
+
+	for (size_t i = 0, place = 0; i < d->n; i++) {
+		double x = v[d->at[i]], z;
+
+		if (isnan(x))
+			continue;
+		z = stats_modified_z(x, mid, mad);
+		if (z > OUTLIER) {
+			if (!any) {
+				jsontext_key(to, "outliers");
+				str_addc(to, '[');
+			}
+			any = true;
+			append_outlier(
+			    to, place, d->runs[d->at[i]].index, x, z);
+		}
+		place++;
+	}
+	if (any)
+		str_addc(to, ']');
+}
+
+/* Call it when the members above are set. The caller frees what it sets. */
+static void
+begin_metrics(struct metric_summary *d)
+{
+	d->sorted = mem_resize(NULL, d->n, sizeof *d->sorted);
+	d->noise = mem_resize(NULL, d->n, sizeof *d->noise);
+	d->placed = d->timed = true;
+	for (size_t i = 0; i < d->n; i++) {
+		const struct rows_run *r = &d->runs[i];
+
+		if (r->session == ROWS_UNKNOWN)
+			d->placed = d->timed = false;
+		if (r->block == ROWS_UNKNOWN && r->index == ROWS_UNKNOWN &&
+		    r->order == ROWS_UNKNOWN)
+			d->timed = false;
+	}
+}
+
+/* Appends the precision of the metric in the runs that have it. */
+static void
+append_noise(struct str *to, const struct metric_summary *d,
+    struct precision *m, const char *name, const double *v)
+{
+	size_t known = 0;
+	const double *within =
+	    d->series ? run_series_within(d->series, name, &known) : NULL;
+
+	m->n = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		size_t k = d->at[i];
+
+		if (isnan(v[k]))
+			continue;
+		d->noise[m->n++] =
+		    (struct variance_run){v[k], k < known ? within[k] : NAN,
+			d->placed && d->ids ? d->ids[k] : 0,
+			d->placed ? d->machines[k] : 0};
+	}
+	m->runs = d->noise;
+	m->timed = d->timed;
+	precision_append(to, m, d->precision);
+}
+
+static void
+append_interval(struct str *to, struct precision *m, const char *method)
+{
+	jsontext_key(to, "ci95");
+	str_addc(to, '[');
+	if (isfinite(m->lo))
+		num_append(to, m->lo);
+	if (isfinite(m->hi)) {
+		jsontext_comma(to);
+		num_append(to, m->hi);
+	}
+	str_addc(to, ']');
+	jsontext_str(to, "ci95_method", method);
+}
+
+/* Appends the summary of n values in the order of the runs; sorts them. Returns
+ * their MAD. */
+static double
+append_numbers(struct str *to, struct stats_rule *rule, bool timed, double *v,
+    size_t n, struct precision *m)
+{
+	double lag1 = timed ? stats_lag1(v, n) : NAN, sd, mad, mid;
+	const char *method;
+
+	stats_sort(v, n);
+	*m = (struct precision){.mean = stats_mean(v, n),
+	    .median = stats_median(v, n),
+	    .hi = INFINITY};
+	sd = stats_sd(v, n);
+	mad = stats_mad(v, n);
+	mid = fabs(m->median);
+	jsontext_num(to, "n", (double)n);
+	jsontext_num(to, "median", m->median);
+	jsontext_num(to, "mean", m->mean);
+	jsontext_num(to, "sd", sd);
+	if (m->mean != 0)
+		jsontext_num(to, "cv_percent", 100 * sd / fabs(m->mean));
+	method = stats_ci(rule, v, n, .95, &m->lo, &m->hi);
+	if (method)
+		append_interval(to, m, method);
+	if (n >= 2)
+		jsontext_num(to, "mad", mad);
+	if (n >= 2 && mid != 0) {
+		jsontext_num(to, "robust_cv_percent", 100 * 1.4826 * mad / mid);
+		jsontext_num(to, "iqr_percent",
+		    100 *
+			(stats_quantile(v, n, .75) -
+			    stats_quantile(v, n, .25)) /
+			mid);
+	}
+	jsontext_num(to, "lag1", lag1);
+	return mad;
+}
+
+enum list { VALUES, BLOCKS, SESSIONS };
+
+/* Appends a list with an entry for each run that has a value. */
+static void
+append_list(struct sink *o, const struct metric_summary *d, const double *v,
+    enum list what)
+{
+	static const char *const keys[] = {
+	    ",\"values\":[", ",\"blocks\":[", ",\"sessions\":["};
+
+	str_add(&o->s, keys[what]);
+	for (size_t i = 0; i < d->n; i++) {
+		uint32_t at = d->at[i];
+
+		if (isnan(v[at]))
+			continue;
+		num_append(&o->s,
+		    what == VALUES       ? v[at]
+			: what == BLOCKS ? d->runs[at].block
+					 : d->ids[at]);
+		sink_relieve(o);
+		str_addc(&o->s, ',');
+	}
+	o->s.s[o->s.len - 1] = ']';
+}
+
+/* 'v' has the value of each run in the order of 'runs', or NAN. 'brief' leaves
+ * out values, blocks and sessions. */
+static void
+write_metric(struct sink *o, struct metric_summary *d, const char *name,
+    const double *v, bool brief)
+{
+	double mad, *sorted = d->sorted;
+	struct precision m;
+	bool blocked = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct rows_run *r = &d->runs[d->at[i]];
+
+		if (isnan(v[d->at[i]]))
+			continue;
+		sorted[n++] = v[d->at[i]];
+		if (r->block == ROWS_UNKNOWN || r->session == ROWS_UNKNOWN)
+			blocked = false;
+	}
+	mad = append_numbers(&o->s, d->rule, d->timed, sorted, n, &m);
+	append_noise(&o->s, d, &m, name, v);
+	if (bimodal_detect(sorted, n))
+		jsontext_true(&o->s, "bimodal");
+	jsontext_num(&o->s, "min", sorted[0]);
+	jsontext_num(&o->s, "max", sorted[n - 1]);
+	if (!brief)
+		append_list(o, d, v, VALUES);
+	if (!brief && blocked)
+		append_list(o, d, v, BLOCKS);
+	if (!brief && (blocked || d->placed) && d->ids)
+		append_list(o, d, v, SESSIONS);
+	if (n >= ENOUGH)
+		append_outliers(&o->s, d, v, m.median, mad);
+}
+
+/* --- the record */
+
+/* Appends the list of sessions. Returns the index in it of each run's session,
+ * or NULL for one session at most. The caller frees it. */
+static uint32_t *
+append_sessions(struct str *to, struct common *s, const struct rows_run *runs,
+    const uint32_t *at, size_t n)
+{
+	uint32_t *ids = mem_resize(NULL, n, sizeof *ids), last = ROWS_UNKNOWN;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = runs[at[i]].session;
+
+		if (id != ROWS_UNKNOWN && id != last) {
+			if (!k++)
+				str_add(to, ",\"sessions\":[");
+			jsontext_comma(to);
+			jsontext_quote(to, sessions_session(s->sessions, id));
+			last = id;
+		}
+		ids[at[i]] = k ? (uint32_t)k - 1 : 0;
+	}
+	if (k)
+		str_addc(to, ']');
+	if (k > 1)
+		return ids;
+	free(ids);
+	return NULL;
+}
+
+/* Appends "latency" of latency_ns to the stem. Returns ms per unit, or 0. */
+static double
+parse_time_unit(const char *name, struct str *stem)
+{
+	static const struct {
+		const char *suffix;
+		double ms;
+	} units[] = {{"_ns", 1e-6}, {"_us", 1e-3}, {"_ms", 1}, {"_s", 1e3}};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (str_ends(name, units[i].suffix)) {
+			str_addn(
+			    stem, name, strlen(name) - strlen(units[i].suffix));
+			return units[i].ms;
+		}
+	return 0;
+}
+
+/* Adds a percentile, if at least ten counts lie beyond it. */
+static void
+add_percentile(struct json *to, const struct metric *m, const char *stem,
+    double ms, const struct hist *h)
+{
+	struct str key = {0};
+
+	if (!histdiff_shown(hist_count(h), m->quantile))
+		return;
+	str_addn(&key, m->name, strcspn(m->name, "_"));
+	str_printf(&key, "_%s_ms", stem);
+	json_set_num(to, key.s, ms * (double)hist_quantile(h, m->quantile));
+	str_free(&key);
+}
+
+/* Adds the percentiles of a run, and those that are of interest only over many
+ * runs. */
+static void
+add_percentiles(struct json *to, const char *name, const struct hist *h)
+{
+	static const struct metric more[] = {{.name = "p90", .quantile = .9},
+	    {.name = "p9999", .quantile = .9999}};
+	struct str stem = {0}, key = {0};
+	double ms = parse_time_unit(name, &stem), n = (double)hist_count(h);
+
+	if (ms > 0 && n > 0) {
+		for (const struct metric *m = metric_table; m->name; m++)
+			if (metric_is_percentile(m, "latency_ns") &&
+			    m->quantile < 1)
+				add_percentile(to, m, stem.s, ms, h);
+		for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+			add_percentile(to, &more[i], stem.s, ms, h);
+		str_printf(&key, "max_%s_ms", stem.s);
+		json_set_num(to, key.s, ms * (double)hist_max(h));
+		str_clear(&key);
+		str_printf(&key, "%s_count", stem.s);
+		json_set_num(to, key.s, n);
+	}
+	str_free(&stem);
+	str_free(&key);
+}
+
+static int
+add_histograms(struct group *g, struct scratch *s, struct json *rec)
+{
+	struct json *texts = json_object(), *all = json_object();
+	const char *name;
+	struct hist *h;
+	size_t i = 0;
+	int rc;
+
+	while ((rc = merged_next(&g->hists, s, &i, &name, &h)) > 0) {
+		struct str text = {0};
+
+		add_percentiles(all, name, h);
+		histcodec_encode(&text, h);
+		json_set_str(texts, name, text.s);
+		str_free(&text);
+		hist_free(h);
+	}
+	if (json_first(texts)) {
+		json_set(rec, "hist", texts);
+		json_set(rec, "whole", all);
+	} else {
+		json_free(texts);
+		json_free(all);
+	}
+	return rc;
+}
+
+/* Adds the settings of an environment that n runs have. */
+static void
+add_settings(struct json *all, struct json *counts, struct json *varied,
+    const struct json *env, double n)
+{
+	for (const struct json *j = json_first(env); j; j = json_next(j)) {
+		const char *name = json_key(j);
+		const struct json *before = json_get(all, name);
+
+		json_set_num(counts, name, json_get_num(counts, name, 0) + n);
+		if (!before)
+			json_set(all, name, json_dup(j));
+		else if (!json_equal(before, j))
+			json_set_bool(varied, name, true);
+	}
+}
+
+/* Appends the members of an object. */
+static void
+append_members(struct str *to, const struct json *j)
+{
+	size_t at;
+
+	if (!json_first(j))
+		return;
+	jsontext_comma(to);
+	at = to->len;
+	json_append(to, j);
+	to->len -= 2; /* without the brackets */
+	memmove(to->s + at, to->s + at + 1, to->len - at);
+}
+
+/* Appends the settings that are equal in all runs, and the names of those that
+ * differ. */
+static void
+append_common_settings(
+    struct str *to, const struct group *g, const struct caseset *envs)
+{
+	struct json *all = json_object(), *counts = json_object();
+	struct json *varied = json_object(), *out = json_object(), *env;
+	struct json *names = json_array();
+
+	for (size_t i = 0; i < g->nenvs; i++) {
+		if (g->envs[i].env == GROUP_NO_ENV)
+			continue;
+		env = caseset_value(envs, g->envs[i].env);
+		add_settings(all, counts, varied, env, g->envs[i].n);
+		json_free(env);
+	}
+	env = record_sorted(all);
+	for (const struct json *j = json_first(env); j; j = json_next(j)) {
+		if (json_get(varied, json_key(j)))
+			json_push(names, json_string(json_key(j)));
+		else if (json_get_num(counts, json_key(j), 0) ==
+		    (double)(g->rows.n + g->failed))
+			json_set(out, json_key(j), json_dup(j));
+	}
+	jsontext_key(to, "env");
+	json_append(to, out);
+	if (json_first(names)) {
+		jsontext_key(to, "env_varied");
+		json_append(to, names);
+	}
+	json_free(all);
+	json_free(counts);
+	json_free(varied);
+	json_free(out);
+	json_free(names);
+	json_free(env);
+}
+
+static void
+append_environment(
+    struct str *to, const struct group *g, const struct caseset *envs)
+{
+	size_t only = g->nenvs == 1 ? g->envs->env : GROUP_NO_ENV;
+
+	if (only == GROUP_NO_ENV) {
+		append_common_settings(to, g, envs);
+		return;
+	}
+	jsontext_key(to, "env");
+	str_add(to, caseset_text(envs, only));
+}
+
+/* Appends the texts in order, with how often each came if 'counts'. */
+static void
+append_tallies(struct str *to, const char *key, struct group_tally *v, size_t n,
+    bool counts)
+{
+	if (!n)
+		return;
+	qsort(v, n, sizeof *v, str_compare);
+	jsontext_key(to, key);
+	str_addc(to, counts ? '{' : '[');
+	for (size_t i = 0; i < n; i++) {
+		jsontext_comma(to);
+		jsontext_quote(to, v[i].text);
+		if (!counts)
+			continue;
+		str_addc(to, ':');
+		num_append(to, (double)v[i].n);
+	}
+	str_addc(to, counts ? '}' : ']');
+}
+
+/* Returns what was counted of each run, or NULL if none was; *rc is -1 after an
+ * error. The caller frees it. */
+static double *
+read_counts(const struct rows *r, struct scratch *s, int *rc)
+{
+	size_t c = rows_find(r, COUNTED_METRIC);
+	double *v;
+
+	if (c == r->ncols)
+		return NULL;
+	v = mem_resize(NULL, r->n, sizeof *v);
+	*rc = rows_values(r, s, c, v);
+	return v;
+}
+
+/* Reads the values of a metric; those of runs that were only measured are left
+ * out where others were counted. */
+static int
+read_values(const struct rows *r, struct scratch *s, size_t column,
+    const double *counts, double *v)
+{
+	const struct metric m = metric_guess(r->cols[column].name);
+	int rc = rows_values(r, s, column, v);
+
+	if (rc == 0 && counts && counted_may_be(&m) &&
+	    counted_any(v, counts, r->n))
+		counted_keep(true, v, counts, r->n);
+	return rc;
+}
+
+/* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
+static int
+write_metrics(struct sink *o, struct common *s, struct group *g,
+    struct metric_summary *d, bool brief)
+{
+	double *v = mem_resize(NULL, d->n, sizeof *v), *counts;
+	int rc = 0;
+
+	counts = read_counts(&g->rows, s->scratch, &rc);
+	jsontext_key(&o->s, "metrics");
+	str_addc(&o->s, '{');
+	for (size_t c = 0; c < g->rows.ncols && rc == 0; c++) {
+		const char *name = g->rows.cols[c].name;
+
+		if (c)
+			str_addc(&o->s, ',');
+		jsontext_quote(&o->s, name);
+		str_add(&o->s, ":{");
+		rc = read_values(&g->rows, s->scratch, c, counts, v);
+		if (rc == 0)
+			write_metric(o, d, name, v, brief);
+		str_addc(&o->s, '}');
+	}
+	str_addc(&o->s, '}');
+	free(counts);
+	free(v);
+	return rc;
+}
+
+/* Appends the members of the record before its sessions. */
+static void
+append_head(struct str *to, struct common *s, const struct group *g)
+{
+	str_add(to, "{\"type\":\"summary\",\"v\":1");
+	jsontext_key(to, "subject");
+	str_add(to, caseset_text(s->subjects, g->subject));
+	jsontext_key(to, "config");
+	str_add(to, caseset_text(s->configs, g->config));
+	jsontext_num(to, "n", (double)g->rows.n);
+	jsontext_num(to, "failed", (double)g->failed);
+	if (g->doubled)
+		jsontext_num(to, "doubled", (double)g->doubled);
+}
+
+/* Appends the members after the metrics. Returns 0, or -1 after an error. */
+static int
+append_tail(struct str *to, struct common *s, struct group *g,
+    const uint32_t *at, bool brief)
+{
+	struct json *j = json_object();
+	int rc = brief ? 0 : add_histograms(g, s->scratch, j);
+
+	append_members(to, j);
+	json_free(j);
+	if (rc < 0)
+		return rc;
+	append_environment(to, g, s->envs);
+	append_tallies(to, "bound", g->bound, g->nbound, true);
+	append_tallies(to, "errors", g->errors, g->nerrors, false);
+	if (!g->series)
+		return 0;
+	j = json_object();
+	run_series_summary(g->series, at, g->rows.n, j);
+	if (brief)
+		json_del(j, "quantiles");
+	append_members(to, j);
+	json_free(j);
+	return 0;
+}
+
+/* Returns each run's machine, from 1; 0: it has no session. Caller frees. */
+static uint32_t *
+number_machines(struct common *s, const struct rows_run *runs, size_t n)
+{
+	uint32_t *m = mem_resize(NULL, n, sizeof *m);
+
+	for (size_t i = 0; i < n; i++)
+		m[i] = runs[i].session == ROWS_UNKNOWN ? 0
+						       : 1 +
+			(uint32_t)sessions_machine(
+			    s->sessions, runs[i].session);
+	return m;
+}
+
+/* Writes a group of runs as a summary record. brief: without values, blocks,
+ * sessions and histograms. Returns 0, or -1 after reporting an error. */
+static int
+write_group(struct sink *o, struct common *s, struct group *g, bool brief)
+{
+	size_t n = g->rows.n;
+	struct rows_run *runs = mem_resize(NULL, n, sizeof *runs);
+	uint32_t *at = NULL, *ids = NULL, *of = NULL;
+	struct metric_summary d;
+	int rc = -1;
+
+	if (rows_runs(&g->rows, s->scratch, runs) == 0)
+		at = rows_order(&g->rows, s->scratch, runs, s->rank);
+	if (at) {
+		append_head(&o->s, s, g);
+		ids = append_sessions(&o->s, s, runs, at, n);
+		of = number_machines(s, runs, n);
+		d = (struct metric_summary){.runs = runs,
+		    .at = at,
+		    .ids = ids,
+		    .machines = of,
+		    .n = n,
+		    .series = g->series,
+		    .rule = &s->rule,
+		    .precision = s->precision};
+		begin_metrics(&d);
+		rc = write_metrics(o, s, g, &d, brief);
+		free(d.sorted);
+		free(d.noise);
+	}
+	if (rc == 0)
+		rc = append_tail(&o->s, s, g, at, brief);
+	if (rc == 0)
+		str_addc(&o->s, '}');
+	free(runs);
+	free(at);
+	free(ids);
+	free(of);
+	return rc;
+}
+
+/* --- all groups */
 
 #define SPILL_LEAST 16384 /* bytes; smaller groups stay in memory */
 
@@ -24,7 +650,7 @@ struct summary {
 	struct group **groups;
 	size_t n, cap;
 	struct intern *pairs; /* of subject and config, for each group */
-	struct groupout common;
+	struct common common;
 	struct intern *names; /* of metrics */
 	char **hosts;         /* of each environment; an entry may be NULL */
 	size_t nhosts, hostcap;
@@ -308,7 +934,7 @@ summary_write(struct summary *s, size_t i, int fd)
 	o->fd = fd;
 	o->begun = false;
 	sort_groups(s);
-	rc = groupout_write(o, &s->common, s->groups[i], false);
+	rc = write_group(o, &s->common, s->groups[i], false);
 	if (rc < 0)
 		str_clear(&o->s); /* a line that was begun is left incomplete */
 	if (rc == 0 || o->begun)
@@ -322,7 +948,7 @@ summary_text(struct summary *s, size_t i, bool brief, size_t *n)
 	struct sink o = {.fd = -1};
 
 	sort_groups(s);
-	if (groupout_write(&o, &s->common, s->groups[i], brief) < 0) {
+	if (write_group(&o, &s->common, s->groups[i], brief) < 0) {
 		str_free(&o.s);
 		return NULL;
 	}
