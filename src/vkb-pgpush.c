@@ -3,7 +3,7 @@
  * Python tool; with --export, reads them back as run records.
  */
 #include "err.h"
-#include "flatrow.h"
+#include "flat.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
@@ -275,7 +275,7 @@ write_exported_row(void *arg, const struct pg_rows *rows, size_t i)
 		    "%s: bad record: %s", where, rec ? "not an object" : why);
 	else {
 		if (!stored)
-			rec = flatrow_to_run(rec);
+			rec = flat_row_to_run(rec);
 		rc = record_check(rec, where);
 	}
 	if (rc == 0) {

@@ -55,4 +55,16 @@ struct json *flat_identity(const struct json *run);
  * "LRANGE_100 (first 100 elements)", MSET of "MSET (10 keys)". Caller frees. */
 char *flat_command(const char *title);
 
+/*
+ * Returns a run, which the caller frees, of a row, as an object, of the Python
+ * tool's tables, benchmark_metrics and its like, whose columns are these keys;
+ * the row is taken. NULLs and the columns of the row itself, such as its id,
+ * are left out.
+ */
+struct json *flat_row_to_run(struct json *row);
+
+/* Returns the value of a column from its text in PostgreSQL's CSV; caller
+ * frees. NULL: there is none. */
+struct json *flat_parse_column(const char *column, const char *text);
+
 #endif

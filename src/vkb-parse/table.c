@@ -2,7 +2,6 @@
  * a run. */
 #include "csvrows.h"
 #include "flat.h"
-#include "flatrow.h"
 #include "json.h"
 #include "mem.h"
 #include "parsers.h"
@@ -47,9 +46,9 @@ parse_table_row(struct source *s, struct runs *runs, char *const *names,
 	struct json *row = json_object();
 
 	for (size_t i = 0; i < n; i++)
-		json_set(row, names[i], flatrow_parse(names[i], f[i]));
+		json_set(row, names[i], flat_parse_column(names[i], f[i]));
 	if (flat_is(row))
-		return runs_add(runs, flatrow_to_run(row), source_where(s));
+		return runs_add(runs, flat_row_to_run(row), source_where(s));
 	json_free(row);
 	return source_fail(
 	    s, "not a result with 'command' and 'rps' or 'status'");
