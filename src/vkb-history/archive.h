@@ -11,6 +11,7 @@
 #include "clock.h"
 
 struct json;
+struct str;
 
 #define ARCHIVE_COMMITS "commits.jsonl"
 
@@ -59,5 +60,17 @@ void archive_free(struct archive *);
 /* Returns the *n paths of all files, that of the commit records first; each is
  * borrowed, the caller frees the array. */
 const char **archive_list(const struct archive *, size_t *n);
+
+/* Writes the first digits of the id of a commit and its title, or the part that
+ * is known. Nothing is escaped. */
+void archive_entry_name(struct str *, const struct archive_entry *);
+
+/* The same after the day, in at most some 100 characters. */
+void archive_entry_label(struct str *, const struct archive_entry *);
+
+/* Writes a link to the page of a commit, which is at 'folder' and its key: its
+ * id, followed by the title outside of the link. */
+void archive_entry_link(
+    struct str *, const struct archive_entry *, const char *folder);
 
 #endif

@@ -3,7 +3,6 @@
 #include "asset.h"
 #include "changegroup.h"
 #include "changetext.h"
-#include "entry.h"
 #include "html.h"
 #include "json.h"
 #include "machines.h"
@@ -278,7 +277,7 @@ chart_write_columns(struct str *s, const struct trends *t)
 	for (size_t i = 0; i < t->n; i++) {
 		struct str label = {0};
 
-		entry_label(&label, t->commits[i]);
+		archive_entry_label(&label, t->commits[i]);
 		markup_printf(s,
 		    "<rect x=\"%zu\" width=\"1\" height=\"1\" "
 		    "data-page=\"%s\"><title>%s</title></rect>\n",
@@ -467,7 +466,7 @@ write_commit(struct str *s, const struct index *x, size_t at)
 {
 	const struct archive_entry *e = x->trends->commits[at];
 
-	entry_link(s, e, INDEX_PAGES "/");
+	archive_entry_link(s, e, INDEX_PAGES "/");
 	str_printf(s, " <span class=\"quiet\">%s</span>", e->day);
 }
 
@@ -759,7 +758,7 @@ write_commit_row(
 	index_write_status(&status, x, e, "");
 	str_printf(s, "<tr data-status=\"%s%s\"><th scope=\"row\">",
 	    status.len ? "changed" : "same", e->failed ? " failed" : "");
-	entry_link(s, e, INDEX_PAGES "/");
+	archive_entry_link(s, e, INDEX_PAGES "/");
 	str_printf(s, "</th><td class=\"day\">%s</td><td>", e->day);
 	if (status.len)
 		str_add(s, status.s);

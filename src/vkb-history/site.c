@@ -1,7 +1,6 @@
 #include "site.h"
 #include "archive.h"
 #include "changegroup.h"
-#include "entry.h"
 #include "err.h"
 #include "folder.h"
 #include "html.h"
@@ -93,7 +92,7 @@ add_neighbour(unsigned long long h, const struct archive_entry *e)
 
 	if (!e)
 		return add_text(h, "");
-	entry_label(&s, e);
+	archive_entry_label(&s, e);
 	h = add_text(add_text(h, e->key), s.s);
 	str_free(&s);
 	return h;
@@ -122,7 +121,7 @@ write_neighbour(struct str *s, const struct archive_entry *e, const char *rel,
 
 	if (!e)
 		return;
-	entry_label(&label, e);
+	archive_entry_label(&label, e);
 	markup_printf(s,
 	    "<li><a rel=\"%s\" href=\"%s.html\">%s</a> <span "
 	    "class=\"quiet\">%s</span></li>\n",
@@ -221,7 +220,7 @@ write_commit_page(const struct commitpage *p)
 	size_t n = 0;
 	int rc = 0;
 
-	entry_name(&title, p->entry);
+	archive_entry_name(&title, p->entry);
 	unlink(deltas);
 	if (p->previous)
 		rc = compare_commits(p, deltas);
@@ -334,10 +333,10 @@ write_profile_page(const struct commitpage *p)
 	if (rc == 0 && both)
 		rc = write_profiles(p->previous, exact, base);
 	str_add(&title, "Profile of ");
-	entry_name(&title, p->entry);
+	archive_entry_name(&title, p->entry);
 	if (both) {
 		str_add(&title, " against ");
-		entry_name(&title, p->previous);
+		archive_entry_name(&title, p->previous);
 	}
 	argv[4] = title.s;
 	if (rc == 0 && call_program(argv, 0) < 0)
