@@ -13,7 +13,6 @@
 #include "num.h"
 #include "plot.h"
 #include "record.h"
-#include "scaling.h"
 #include "slospec.h"
 #include "stats.h"
 #include "str.h"
@@ -901,6 +900,143 @@ draw_history(struct plot *p, const struct model *m, const struct kase *k,
 	free_points(&v);
 }
 
+/* --- a metric by a number of cases that differ in that only */
+
+struct scaling_point {
+	double x; /* the number of the case */
+	const struct kase *kase;
+};
+
+struct scaling_group {
+	char *key;                    /* such as pipeline */
+	char *name;                   /* what the cases share, for people */
+	struct scaling_point *points; /* in rising order of x */
+	size_t n, cap;
+};
+
+/* Returns the numeric keys that differ between configs; the caller frees it. */
+static struct intern *
+find_varying_keys(const struct model *m)
+{
+	struct intern *keys = intern_new(), *varies = intern_new();
+	double *first = NULL;
+	size_t cap = 0, n = 0;
+
+	for (size_t i = 0; i < m->ncases; i++) {
+		const struct json *j = json_first(m->cases[i]->config);
+
+		for (; j; j = json_next(j)) {
+			double v = json_num(j, NAN);
+			size_t id;
+
+			if (isnan(v))
+				continue;
+			id = intern_id(keys, json_key(j));
+			if (id == n) {
+				first = mem_grow(first, n, &cap, sizeof *first);
+				first[n++] = v;
+			} else if (first[id] != v)
+				intern_id(varies, json_key(j));
+		}
+	}
+	free(first);
+	intern_free(keys);
+	return varies;
+}
+
+static int
+compare_points(const void *a, const void *b)
+{
+	const struct scaling_point *x = a, *y = b;
+
+	return x->x < y->x ? -1 : x->x > y->x;
+}
+
+static void
+free_group(struct scaling_group *g)
+{
+	free(g->key);
+	free(g->name);
+	free(g->points);
+}
+
+/* Adds all groups of two or more cases that differ in 'key' only. */
+static void
+add_groups(struct figures *f, const char *key)
+{
+	const struct model *m = f->m;
+	struct caseset *ids = caseset_new();
+	struct json **rest = mem_array(m->ncases + 1, sizeof *rest);
+	struct casename *names;
+	size_t from = f->ngroups, nrest = 0, to = from;
+
+	for (size_t i = 0; i < m->ncases; i++) {
+		const struct kase *k = m->order[i];
+		double x = json_get_num(k->config, key, NAN);
+		struct scaling_group *g;
+		struct json *config;
+		size_t id;
+
+		if (isnan(x))
+			continue;
+		config = json_dup(k->config);
+		json_del(config, key);
+		/* A scenario of another size has another name. */
+		if (strcmp(key, "data_size") == 0 &&
+		    json_get(config, "command")) {
+			json_del(config, "test_id");
+			json_del(config, "scenario");
+		}
+		id = caseset_add_value(ids, config);
+		if (id == nrest) {
+			f->groups = mem_grow(
+			    f->groups, f->ngroups, &f->gcap, sizeof *f->groups);
+			f->groups[f->ngroups++] =
+			    (struct scaling_group){.key = mem_str(key)};
+			rest[nrest++] = config;
+		} else
+			json_free(config);
+		g = &f->groups[from + id];
+		g->points =
+		    mem_grow(g->points, g->n, &g->cap, sizeof *g->points);
+		g->points[g->n++] = (struct scaling_point){x, k};
+	}
+	names = casename_new((const struct json *const *)rest, nrest);
+	for (size_t i = 0; i < nrest; i++) {
+		struct scaling_group *g = &f->groups[from + i];
+
+		if (g->n < 2)
+			free_group(g);
+		else {
+			g->name = casename_of(names, rest[i]);
+			qsort(
+			    g->points, g->n, sizeof *g->points, compare_points);
+			f->groups[to++] = *g;
+		}
+		json_free(rest[i]);
+	}
+	f->ngroups = to;
+	casename_free(names);
+	caseset_free(ids);
+	free(rest);
+}
+
+/*
+ * Do the cases differ in their rate? Then a latency is drawn by the rate that
+ * was achieved, not by the one that was asked for.
+ */
+static bool
+is_by_rate(const struct scaling_group *g)
+{
+	return strcmp(g->key, "rate") == 0;
+}
+
+static bool
+is_by_size(const struct scaling_group *g)
+{
+	return strcmp(g->key, "data_size") == 0;
+}
+
 static const struct cell *
 find_cell(const struct kase *k, const struct subject *who)
 {
@@ -915,7 +1051,7 @@ static double
 get_place(const struct scaling_group *g, size_t i, const struct cell *c,
     const char *metric)
 {
-	if (!scaling_is_by_rate(g) || strcmp(metric, "rps") == 0)
+	if (!is_by_rate(g) || strcmp(metric, "rps") == 0)
 		return g->points[i].x;
 	return json_get_num(model_metric(c, "rps"), "median", g->points[i].x);
 }
@@ -975,7 +1111,7 @@ draw_scaling(struct plot *p, const struct model *m,
 {
 	double least = g->points[0].x, most = g->points[g->n - 1].x;
 
-	bool latency = scaling_is_by_rate(g) && strcmp(metric, "rps") != 0;
+	bool latency = is_by_rate(g) && strcmp(metric, "rps") != 0;
 
 	p->x = AXIS(
 	    least > 0 && most / least >= 8 ? AXIS_LOG : AXIS_LINEAR, g->key);
@@ -1237,16 +1373,19 @@ add_scalings(struct figures *f)
 	    "p99_latency_ms", "capacity_rps", "stored_bytes_per_key",
 	    "memory_overhead_ratio"};
 	struct str t = {0};
+	struct intern *keys = find_varying_keys(f->m);
 
-	f->scaling = scaling_new(f->m);
-	for (size_t i = 0; i < f->scaling->n; i++)
+	for (size_t i = 0; i < intern_count(keys); i++)
+		add_groups(f, intern_text(keys, i));
+	intern_free(keys);
+	for (size_t i = 0; i < f->ngroups; i++)
 		for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-			const struct scaling_group *g = &f->scaling->v[i];
+			const struct scaling_group *g = &f->groups[i];
 			const struct kase *c = g->points[0].kase;
 
 			if (!c->ncells || !model_metric(c->cells[0], all[k]) ||
-			    (k == 1 && !scaling_is_by_rate(g)) ||
-			    (k > 3 && !scaling_is_by_size(g)))
+			    (k == 1 && !is_by_rate(g)) ||
+			    (k > 3 && !is_by_size(g)))
 				continue;
 			str_clear(&t);
 			metric_write_label(&t, all[k]);
@@ -1311,7 +1450,9 @@ figures_free(struct figures *f)
 		free(f->v[i].brief);
 	}
 	free(f->v);
-	scaling_free(f->scaling);
+	for (size_t i = 0; i < f->ngroups; i++)
+		free_group(&f->groups[i]);
+	free(f->groups);
 }
 
 const struct figure *
@@ -1370,7 +1511,7 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	} else if (f->kind == FIGURE_VALUES)
 		draw_values(&p, m, f->metric);
 	else if (f->kind == FIGURE_SCALING)
-		draw_scaling(&p, m, &all->scaling->v[f->group], f->metric);
+		draw_scaling(&p, m, &all->groups[f->group], f->metric);
 	else {
 		p.nlegend = 0;
 		if (f->kind == FIGURE_SHIFT)

@@ -11,6 +11,7 @@
 #include "model.h"
 
 struct plot;
+struct scaling_group;
 struct str;
 
 enum figure_kind {
@@ -41,7 +42,8 @@ struct figures {
 	const char *metrics; /* of --metrics; borrowed */
 	struct figure *v;
 	size_t n, cap;
-	struct scaling *scaling;
+	struct scaling_group *groups; /* cases that differ in one number */
+	size_t ngroups, gcap;
 };
 
 /* 'metrics' is as in metric_is_shown, but without it also the metrics that a
