@@ -124,18 +124,23 @@ change_size(const struct delta *d)
 	return isnan(size) ? 0 : size;
 }
 
-/* Orders gates first, then by verdict, then by size of the change. */
-static int
-compare_by_weight(const struct delta *x, const struct delta *y)
+/* As vkb-compare: what is waived needs less attention than a change. */
+static size_t
+rank_delta(const struct delta *d)
+{
+	return verdict_rank(d->waived ? VERDICT_DIFFERENT : d->verdict);
+}
+
+int
+model_compare(const struct delta *x, const struct delta *y)
 {
 	double a = change_size(x), b = change_size(y);
-	bool p = x->gate && !x->waived, q = y->gate && !y->waived;
+	size_t p = rank_delta(x), q = rank_delta(y);
 
+	if (x->gate != y->gate)
+		return x->gate ? -1 : 1;
 	if (p != q)
-		return p ? -1 : 1;
-	if (x->verdict != y->verdict)
-		return verdict_rank(x->verdict) < verdict_rank(y->verdict) ? -1
-									   : 1;
+		return p < q ? -1 : 1;
 	return a > b ? -1 : a < b;
 }
 
@@ -157,7 +162,7 @@ static int
 compare_deltas(const void *a, const void *b)
 {
 	const struct delta *x = a, *y = b;
-	int c = compare_by_weight(x, y);
+	int c = model_compare(x, y);
 
 	c = c ? c : strcmp(x->text.metric, y->text.metric);
 	c = c ? c : compare_texts(x->kase->name, y->kase->name);
@@ -174,7 +179,7 @@ compare_cases(const void *a, const void *b)
 	if (!x->ndeltas != !y->ndeltas)
 		return x->ndeltas ? -1 : 1;
 	if (x->ndeltas)
-		c = compare_by_weight(x->deltas[0], y->deltas[0]);
+		c = model_compare(x->deltas[0], y->deltas[0]);
 	return c ? c : compare_texts(x->name, y->name);
 }
 

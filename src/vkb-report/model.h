@@ -119,6 +119,10 @@ const struct kase *model_case(const struct model *, const struct json *config);
 const struct subject *model_subject(
     const struct model *, const struct json *subject);
 
+/* Orders gates first, then what needs most attention, then the size of the
+ * change. */
+int model_compare(const struct delta *, const struct delta *);
+
 struct range {
 	double lo, hi; /* NAN: absent */
 };

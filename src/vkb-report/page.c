@@ -1243,26 +1243,13 @@ collect_case(struct changed *c, const struct kase *k, const struct headline *h)
 	return true;
 }
 
-/* Orders cases as vkb-compare does: what needs attention first. */
 static int
 compare_cases(const void *a, const void *b)
 {
-	const struct delta *x = ((const struct changed *)a)->worst;
-	const struct delta *y = ((const struct changed *)b)->worst;
-	enum verdict v = x->waived ? VERDICT_DIFFERENT : x->verdict;
-	enum verdict w = y->waived ? VERDICT_DIFFERENT : y->verdict;
-	double p = fabs(log(x->text.ratio)), q = fabs(log(y->text.ratio));
+	const struct changed *x = a, *y = b;
+	int c = model_compare(x->worst, y->worst);
 
-	if (v != w)
-		return verdict_rank(v) < verdict_rank(w) ? -1 : 1;
-	p = isnan(p) ? 0 : p;
-	q = isnan(q) ? 0 : q;
-	if (p < q || p > q)
-		return p > q ? -1 : 1;
-	return ((const struct changed *)a)->kase->place <
-		((const struct changed *)b)->kase->place
-	    ? -1
-	    : 1;
+	return c ? c : (x->kase->place > y->kase->place ? 1 : -1);
 }
 
 static struct table
