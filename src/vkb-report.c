@@ -1,6 +1,6 @@
 /*
  * vkb-report: turns records of any type into one HTML page; or writes one of
- * its plots as SVG, or a summary for a terminal.
+ * its plots as SVG.
  */
 #include "err.h"
 #include "folder.h"
@@ -15,7 +15,6 @@
 #include "vkb-report/figure.h"
 #include "vkb-report/model.h"
 #include "vkb-report/page.h"
-#include "vkb-report/text.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@
 
 struct opts {
 	const char *out, *title, *commit_url, *svg, *graphs, *metrics;
-	bool list, text;
+	bool list;
 };
 
 #define AT(f) offsetof(struct opts, f)
@@ -39,7 +38,6 @@ static const struct opt option_table[] = {
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write to FILE instead of stdout"},
     {0, "svg", OPT_STR, AT(svg), "PLOT", .help = "write one plot as SVG"},
-    {0, "text", OPT_FLAG, AT(text), .help = "write a summary for a terminal"},
     {'t', "title", OPT_STR, AT(title), "TEXT",
 	.help = "set the title of the page"},
     {0}};
@@ -156,8 +154,6 @@ render_output(struct str *s, const struct opts *o, const struct model *m)
 		rc = write_graphs(&f, o->graphs);
 	else if (o->svg)
 		rc = draw_figure(s, &f, o->svg);
-	else if (o->text)
-		text_write(s, m);
 	else
 		page_write(s,
 		    &(struct page){.m = m,
@@ -178,9 +174,9 @@ run_report(void *opts, struct opt_args *args)
 	struct str s = {0};
 	int rc;
 
-	if (o->list + o->text + (o->svg != NULL) + (o->graphs != NULL) > 1)
-		return opt_usage(&prog,
-		    "--graph-dir, --list, --svg and --text exclude each other");
+	if (o->list + (o->svg != NULL) + (o->graphs != NULL) > 1)
+		return opt_usage(
+		    &prog, "--graph-dir, --list and --svg exclude each other");
 	if (o->graphs && o->out)
 		return opt_usage(&prog,
 		    "--graph-dir writes files: -o cannot be combined with it");

@@ -199,29 +199,6 @@ sub check_page {
     }
 }
 
-# vkb-report --text: of each case its first metric, two lines; the change at the
-# end of the second.
-sub check_terminal {
-    my ($all) = @_;
-    my ($case, %line);
-    for (lines_of($report)) {
-        $case = $1 if /^([A-Z]+) +\w+ +\w+ +[\d.]+[KMG]?  /;
-        push @{ $line{$case} }, $_ if $case && /  [\d.]+[KMG]?  /;
-    }
-    my $rows = 0;
-    for my $r (grep { $_->{metric} eq 'rps' } @$all) {
-        my ($label, %f) = (label_of($r), fields_of($r));
-        my ($base, $new) = @{ $line{ $r->{config}{command} } // [] };
-        complain("$label: no lines") or next if !defined $new;
-        check_shown($label, 'baseline median', $base =~ /  ([\d.]+[KMG]?)  /, $f{baseline_median});
-        check_shown($label, 'contender value', $new =~ /  ([\d.]+[KMG]?)  /, $f{baseline_median} * $f{ratio});
-        my ($change, $low, $high) = $new =~ /([-+][\d.]+)% \[([-+][\d.]+)%?, ([-+][\d.]+)%?\]/;
-        check_shown($label, 'change', $change, 100 * ($f{ratio} - 1));
-        check_shown($label, 'low end', $low, 100 * ($f{ci95_low} - 1));
-        check_shown($label, 'high end', $high, 100 * ($f{ci95_high} - 1));
-    }
-}
-
 # vkb-stats -t: a table with named columns.
 sub check_summaries {
     my ($all) = @_;
@@ -323,7 +300,7 @@ my %checks = (
     csv => \&check_csv,
     text => sub { check_rows(@_, 'runs') }, markdown => sub { check_rows(@_, 'runs') },
     issue => sub { check_rows(@_, 'runs') }, junit => \&check_rows, annotations => \&check_rows,
-    page => \&check_page, terminal => \&check_terminal, summaries => \&check_summaries,
+    page => \&check_page, summaries => \&check_summaries,
     values => \&check_values, distinct => \&check_distinct,
 );
 $checks{$format} or die "numbers.pl: no format is called '$format'\n";

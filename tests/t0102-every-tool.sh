@@ -252,7 +252,6 @@ fi
 
 if has vkb-report; then
   filter run.jsonl vkb-report
-  filter run.jsonl vkb-report --text
   passes_unknown run.jsonl vkb-report
 fi
 
@@ -266,7 +265,7 @@ fi
 sed 's/mine/\\u001b[31mm\\u009b\\u0007/; s/"SET"/"S\\u001b[2JT"/' run.jsonl >evil
 for view in 'vkb-stats --text evil' 'vkb-compare run.jsonl evil' \
   'vkb-compare evil evil' 'vkb-detect evil' 'vkb-report evil' \
-  'vkb-report --text evil' 'vkb-report --list evil'; do
+  'vkb-report --list evil'; do
   has "${view%% *}" || continue
   # shellcheck disable=SC2086 # words
   $view >.out 2>.err </dev/null

@@ -102,9 +102,6 @@ test_same "$(jq -r 'select(.type == "comparison").overall | map(.ratio)[]' delta
 vkb-report base new deltas >page
 numbers page deltas page >said
 test_same '96 numbers' "$(cat said)" 'vkb-report: each number of the page is that of its delta'
-vkb-report --text base new deltas >page
-numbers terminal deltas page >said
-test_same '20 numbers' "$(cat said)" 'vkb-report --text: each number is that of its delta'
 
 # --- vkb-stats
 

@@ -70,8 +70,8 @@ vkb-stats "$a" "$b" | vkb-report - changes >d.html
 sed 's/<footer.*footer>//' page >page.body
 sed 's/<footer.*footer>//' d.html >d.body
 test_that 'summaries give the same page' cmp page.body d.body
-jq -c 'select(.type == "delta")' changes | vkb-report --text >deltas
-test_match "^$(jq -r 'select(.type == "comparison").verdicts.regression' changes) regressions?, [0-9]+ improvement" deltas \
+jq -c 'select(.type == "delta")' changes | vkb-report >deltas
+test_match ">$(jq -r 'select(.type == "comparison").verdicts.regression' changes) regressions?, [0-9]+ improvement" deltas \
   'the results without the record of their comparison are counted'
 vkb-report changes >alone
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' alone)" \
@@ -248,8 +248,6 @@ test_status 2 'a bad line is exit 2' vkb-report -o rest wrong
 test_match '^vkb-report: wrong:24: ' .err 'the error names the bad line'
 says '23 runs of 3 cases' rest 'the page has the other runs'
 
-test_status 2 'a bad line with --text is exit 2' vkb-report --text wrong
-test_match '^Some records could not be read' .out 'the text says that records could not be read'
 says 'Some records could not be read' rest 'the page says that records could not be read'
 
 # A failed run may have fewer keys in its subject.
@@ -450,8 +448,6 @@ vkb-compare --baseline a -f jsonl against >apart
 test_same '[30,33]' "$(jq -c 'select(.metric).median' apart)" 'the medians rise'
 vkb-report -o apart.html apart against
 says 'C 30.0 28.4 -5.3% [' apart.html 'the values next to a change agree with it'
-vkb-report --text apart against >apart.txt
-test_match '^ +b +rps +28\.4 .* -5\.3%' apart.txt 'the text has the same values'
 
 # --- two sides with the same subject
 
@@ -515,7 +511,7 @@ test_same '2 2' "$(grep -o '<path class="dot s0" d="M[0-9.]*[^>]*><title>' far.s
   grep -o '<path class="dot s0" d="M[0-9.]*[^>]*><title>' zero.svg | wc -l | tr -d ' ')" \
   'values that are far apart and 0 are drawn'
 test_match '>100[kK]<' far.svg 'values that are far apart have a scale of powers of ten'
-test_status 2 '--svg together with --text is an error' vkb-report --svg runs-1-rps --text "$a"
+test_status 2 '--svg together with --list is an error' vkb-report --svg runs-1-rps --list "$a"
 if command -v rsvg-convert >/dev/null; then
   rsvg-convert --zoom=2 comparison.svg >plot.png
   test_same '89504e470d0a1a0a' "$(head -c 8 plot.png | od -An -tx1 | tr -d ' ')" \
@@ -524,21 +520,6 @@ else
   test_skip 'a PNG of a plot' rsvg-convert
 fi
 
-# --- text
-
-test_that '--text is accepted' env LC_ALL=C.UTF-8 vkb-report --text changes
-test_same "$(vkb-compare "$a" "$b" | grep '^Worse: ')" "$(head -n 1 .out)" 'the text begins with the verdict'
-test_match '^SET   unstable   rps       612K  ▇▆▇▇█▇▆▇$' .out 'the text has the runs as bars'
-test_match '^      my-branch  rps       574K  ▁▁▁▂▂▁▂▂  -6.2% \[-6.7, -5.7\] worse$' \
-  .out 'the text has the change next to the runs'
-vkb-report --text changes >.out
-test_match '^SET   unstable   rps       612K  [-#*+=_.~]{8}$' .out 'without UTF-8 the bars are ASCII'
-test_that '--text with a history is accepted' env LC_ALL=C.UTF-8 vkb-report --text history found
-test_match '^SET   16 subjects  rps .* (▇|█){9}(▁|▂){7}  -[89]\.[0-9]% at c000010 regression$' \
-  .out 'a history in text is a line of bars'
-jq -c '.kind = "trend" | .trend = {direction: "regression", points: 9}' found >slow
-test_match ' at c000010 slow regression$' "$(vkb-report --text history slow >.out; echo .out)" \
-  'the text has the direction of a slow change'
 test_that 'empty input is accepted, as vkb-detect that finds nothing leaves it' vkb-report /dev/null
 says 'Nothing was compared. 0 runs' .out 'a report of nothing has a page'
 test_done

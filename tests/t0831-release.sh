@@ -95,7 +95,6 @@ ascii vkb-compare vkb-compare -v --shift "$a" "$b"
 ascii 'vkb-compare --explain' vkb-compare --explain '*' "$a" "$b"
 ascii vkb-detect vkb-detect "$tests/data/v1/nights"
 ascii vkb-env vkb-env --check
-ascii vkb-report vkb-report --text "$a" "$b"
 ascii vkb-flame vkb-flame --format table "$tests/data/perf-script.txt"
 ascii vkb vkb help
 if command -v man >/dev/null; then
