@@ -2,10 +2,10 @@
 #include "asset.h"
 #include "casename.h"
 #include "changetext.h"
+#include "err.h"
 #include "figure.h"
 #include "flame.h"
 #include "forest.h"
-#include "headline.h"
 #include "html.h"
 #include "intern.h"
 #include "json.h"
@@ -14,14 +14,17 @@
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
+#include "num.h"
 #include "opt.h"
 #include "plot.h"
 #include "record.h"
 #include "str.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1179,6 +1182,221 @@ write_all_changes(struct str *s, const struct page *p)
 	free(metrics);
 }
 
+/* --- The verdict in words for each pair of subjects that was compared, as
+ * vkb-compare wrote it into the record of the comparison. */
+
+struct sentences {
+	char **v;
+	size_t n, cap;
+};
+
+struct headline {
+	const struct subject *base, *contender; /* NULL: nothing was compared */
+	enum verdict outcome; /* VERDICTS: nothing was judged */
+	char *caution;        /* what limits all results, or NULL */
+	char *what;           /* "Worse: SET (8.1% slower)." */
+	const char *next;     /* a command that says more, or NULL */
+	struct sentences facts;
+};
+
+/* Is the delta of the same pair of subjects? */
+static bool
+is_of(const struct headline *h, const struct delta *d)
+{
+	return d->base == h->base && d->contender == h->contender;
+}
+
+enum { TOGETHER = 10 }; /* cases whose counts and times have a sentence */
+
+static void add_sentence(struct sentences *, const char *, ...)
+    ERR_PRINTF(2, 3);
+
+static void
+add_sentence(struct sentences *l, const char *fmt, ...)
+{
+	va_list ap;
+
+	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	va_start(ap, fmt);
+	if (vasprintf(&l->v[l->n++], fmt, ap) < 0)
+		err_die("out of memory");
+	va_end(ap);
+}
+
+/* Sets the outcome, and the numbers of verdicts for deltas without the record
+ * of their comparison. */
+static void
+count_verdicts(struct headline *h, const struct model *m)
+{
+	size_t count[VERDICTS] = {0};
+	struct str s = {0};
+
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		const struct delta *d = &m->deltas[i];
+
+		count[d->verdict] += is_of(h, d) && d->gate && !d->waived;
+	}
+	h->outcome = verdict_foremost(count);
+	str_add(&s, changetext_counts(&s, count) ? "." : "Nothing was judged.");
+	h->what = str_take(&s);
+}
+
+/* Adds the sentences about count and time of the first cases that changed. */
+static void
+describe_together(struct headline *h, const struct model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->ndeltas; i++) {
+		const struct delta *d = &m->deltas[i];
+		const char *text = json_get_str(d->rec, "together");
+
+		if (text && *text && is_of(h, d) &&
+		    d->kase->deltas[0]->verdict < VERDICT_EQUIVALENT &&
+		    metric_guess(d->text.metric).exact && n++ < TOGETHER)
+			add_sentence(&h->facts, "%s.", text);
+	}
+	if (n > TOGETHER)
+		add_sentence(&h->facts,
+		    "%zu more case%s: see the notes of their results.",
+		    n - TOGETHER, num_plural((double)(n - TOGETHER)));
+}
+
+static void
+describe_warnings(struct headline *h, const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "warnings"));
+
+	for (; j; j = json_next(j)) {
+		const char *text = json_get_str(j, "text");
+
+		if (text && *text)
+			add_sentence(&h->facts, "Warning: %s", text);
+	}
+}
+
+/* Returns a copy of the text with a capital first letter; NULL for NULL.
+ */
+static char *
+take_text(const struct json *rec, const char *key)
+{
+	const char *text = json_get_str(rec, key);
+	char *s = text && *text ? mem_str(text) : NULL;
+
+	if (s)
+		*s = (char)toupper((unsigned char)*s);
+	return s;
+}
+
+static bool
+has_changed_canary(const struct json *rec)
+{
+	const struct json *j = json_first(json_get(rec, "canary"));
+
+	while (j && json_get_bool(j, "ok", false))
+		j = json_next(j);
+	return j;
+}
+
+static void
+describe_pair(struct headline *h, const struct model *m, const struct pair *p)
+{
+	char *outlook = take_text(p->rec, "outlook");
+	char *what = take_text(p->rec, "summary");
+
+	*h = (struct headline){.base = p->base,
+	    .contender = p->contender,
+	    .caution = take_text(p->rec, "caution"),
+	    .next = json_get_str(p->rec, "next")};
+	count_verdicts(h, m);
+	if (has_changed_canary(p->rec))
+		h->outcome = VERDICT_INSUFFICIENT;
+	if (what) {
+		free(h->what);
+		h->what = what;
+	}
+	if (outlook)
+		add_sentence(&h->facts, "%s.", outlook);
+	describe_together(h, m);
+	describe_warnings(h, p->rec);
+	free(outlook);
+}
+
+/* Writes what of the input is not shown. */
+static void
+write_left_out(struct str *s, const struct model *m)
+{
+	struct str t = {0};
+
+	str_add(&t,
+	    m->incomplete
+		? "Some records could not be read; the report shows the others."
+		: "");
+	if (m->duplicates)
+		str_printf(&t,
+		    "%s%zu summar%s left out: another of the same case and "
+		    "subject has as many runs or more.",
+		    m->incomplete ? " " : "", m->duplicates,
+		    m->duplicates == 1 ? "y is" : "ies are");
+	if (*t.s)
+		html_tag(s, "p", NULL, t.s);
+	str_free(&t);
+}
+
+/* Describes records without a comparison: runs, changes of a history. */
+static void
+describe_history(struct headline *h, const struct model *m)
+{
+	size_t worse = 0, spikes = 0, levels;
+	struct str s = {0};
+
+	*h = (struct headline){.outcome = VERDICTS};
+	for (size_t i = 0; i < m->nchanges; i++) {
+		spikes += strcmp(m->changes[i].way, "spike") == 0;
+		worse += strcmp(m->changes[i].way, "regression") == 0 &&
+		    !json_get(m->changes[i].rec, "waiver");
+	}
+	levels = m->nchanges - spikes;
+	if (m->nchanges) {
+		str_printf(&s, "%zu change%s in the history, %zu for the worse",
+		    levels, num_plural((double)levels), worse);
+		if (spikes)
+			str_printf(&s, "; %zu spike%s that went away", spikes,
+			    num_plural((double)spikes));
+		str_addc(&s, '.');
+		h->what = mem_str(s.s);
+		h->outcome = worse ? VERDICT_REGRESSION : VERDICTS;
+		str_clear(&s);
+	} else
+		h->what = mem_str("Nothing was compared.");
+	str_printf(&s, "%.0f run%s of %zu case%s and %zu subject%s", m->runs,
+	    num_plural(m->runs), m->ncases, num_plural((double)m->ncases),
+	    m->nsubjects, num_plural((double)m->nsubjects));
+	if (m->failed > 0)
+		str_printf(&s, "; %.0f run%s failed", m->failed,
+		    num_plural(m->failed));
+	add_sentence(&h->facts, "%s.", s.s);
+	if (!m->nchanges && m->nsubjects == 2)
+		add_sentence(&h->facts,
+		    "To compare the subjects, add the output of vkb-compare "
+		    "--format jsonl to the input.");
+	else if (!m->nchanges && m->nsubjects > 2)
+		add_sentence(&h->facts,
+		    "To find changes in a history, add the output of "
+		    "vkb-detect --format jsonl to the input.");
+	str_free(&s);
+}
+
+static void
+free_headline(struct headline *h)
+{
+	for (size_t i = 0; i < h->facts.n; i++)
+		free(h->facts.v[i]);
+	free(h->facts.v);
+	free(h->caution);
+	free(h->what);
+}
+
 /* --- The first table of the page: a row for each case that changed, or likely
  * changed, as the text report of vkb-compare has it. */
 
@@ -1207,7 +1425,7 @@ static const struct delta *
 find_delta(const struct kase *k, const struct headline *h, const char *metric)
 {
 	for (size_t i = 0; i < k->ndeltas; i++)
-		if (headline_has(h, k->deltas[i]) && k->deltas[i]->gate &&
+		if (is_of(h, k->deltas[i]) && k->deltas[i]->gate &&
 		    strcmp(metric_base(k->deltas[i]->text.metric), metric) == 0)
 			return k->deltas[i];
 	return NULL;
@@ -1221,7 +1439,7 @@ collect_case(struct changed *c, const struct kase *k, const struct headline *h)
 	for (size_t i = 0; i < k->ndeltas; i++) {
 		const struct delta *d = k->deltas[i];
 
-		if (!headline_has(h, d) || !d->gate)
+		if (!is_of(h, d) || !d->gate)
 			continue;
 		if (!c->worst || json_get(d->rec, "answer"))
 			c->worst = d;
@@ -1353,7 +1571,7 @@ write_others(struct str *s, const struct table *t, const struct headline *h,
 	for (size_t i = 0; i < c->kase->ndeltas; i++) {
 		const struct delta *d = c->kase->deltas[i];
 
-		if (!headline_has(h, d) || !d->gate || is_in_column(t, c, d) ||
+		if (!is_of(h, d) || !d->gate || is_in_column(t, c, d) ||
 		    (!d->waived && d != c->worst &&
 			d->verdict >= VERDICT_EQUIVALENT))
 			continue;
@@ -1525,7 +1743,7 @@ write_headline(struct str *s, const struct page *p, const struct headline *h)
 	if (h->contender)
 		write_subjects(s, p, h);
 	write_facts(s, &h->facts);
-	if (h->next)
+	if (h->next && *h->next)
 		markup_printf(s, "<p>Next: <code>%s</code></p>\n", h->next);
 	str_add(s, "</div>\n");
 }
@@ -1579,28 +1797,28 @@ static void
 write_verdicts(struct str *s, const struct page *p)
 {
 	const struct model *m = p->m;
-	size_t n;
-	struct headline *h = headlines_new(m, &n);
-	struct str left = {0};
+	struct headline h;
 
 	str_add(s, "<section id=\"verdict\" aria-label=\"Verdict\">\n");
-	for (size_t i = 0; i < n; i++) {
-		write_headline(s, p, &h[i]);
-		if (h[i].contender)
-			write_changed(s, p, &h[i]);
+	for (size_t i = 0; i < m->npairs; i++) {
+		describe_pair(&h, m, &m->pairs[i]);
+		write_headline(s, p, &h);
+		write_changed(s, p, &h);
+		free_headline(&h);
+	}
+	if (!m->npairs || m->nchanges) {
+		describe_history(&h, m);
+		write_headline(s, p, &h);
+		free_headline(&h);
 	}
 	write_results(s, p);
 	if (*m->common)
 		markup_printf(
 		    s, "<p class=\"quiet\">All cases: %s</p>\n", m->common);
-	headline_left_out(&left, m);
-	if (*left.s)
-		html_tag(s, "p", NULL, left.s);
+	write_left_out(s, m);
 	for (size_t i = 0; i < m->npairs; i++)
 		write_method(s, m->pairs[i].rec);
 	str_add(s, "</section>\n");
-	str_free(&left);
-	headlines_free(h, n);
 }
 
 extern const char page_style[], page_script[];
