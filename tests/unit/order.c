@@ -321,9 +321,9 @@ main(void)
 		later(hows[i]);
 	}
 	a = make(ORDER_INTERLEAVED, 2, 1, 3, 1);
-	tap_ok(!a[0].block && a[0].scene == 0 && a[1].scene == 1 &&
-		a[2].index == 2,
-	    "with one build rounds have no blocks");
+	tap_ok(a[0].block == 1 && a[0].scene == 0 && a[1].block == 1 &&
+		a[1].scene == 1 && a[2].index == 2 && a[2].block == 2,
+	    "with one build rounds are blocks, too");
 	free(a);
 	for (size_t i = 0; i < 400; i++) {
 		a = make(ORDER_INTERLEAVED, 1, BUILDS, 1, i);
