@@ -176,7 +176,7 @@ fuzz: $(FUZZ)
 
 # Build what the tests named by T run, or everything; with the sanitizers not the
 # benchmarks that no test runs.
-ifneq ($(filter check,$(MAKECMDGOALS)),)
+ifneq ($(and $(filter check,$(MAKECMDGOALS)),$(T)$(VKB_TEST_FAST)),)
 NEEDED := $(shell sh tests/check --needs $(T))
 CHECKED := $(filter all,$(NEEDED)) \
 	$(patsubst bin/%,$(BIN)/%,$(filter $(addprefix bin/,$(PROGRAMS)),$(NEEDED))) \
