@@ -139,9 +139,11 @@ sampled_intervals a unit test gives it times that no clock would
 watch_bound a unit test gives it loads that no machine would have
 EOF
 find src -name '*.c' ! -path 'src/preload/*' | sed 's/^src\///; s/c$/o/' >"$scratch/objects"
-(cd "$VKB_BUILD" && xargs nm -A -g <"$scratch/objects") | sed 's/:/ /' | awk '
+# The symbols of all objects, as "OBJECT:VALUE TYPE NAME": nm takes most of the time here.
+(cd "$VKB_BUILD" && xargs nm -A <"$scratch/objects") >"$scratch/symbols"
+sed 's/:/ /' "$scratch/symbols" | awk '
   NR == FNR { inner[$1] = 1; next }
-  {
+  $(NF - 1) ~ /^[A-Z]$/ {
     program = $1
     sub(/[.\/].*/, "", program)
     sub(/^judge$/, "lib", program)
@@ -165,7 +167,7 @@ find src -name '*.c' ! -path 'src/preload/*' | sed 's/^src\///; s/c$/o/' >"$scra
   }' "$scratch/inner" - >"$bad"
 empty 'src: what a module exports is used by another file'
 test_that 'src: the list of exports is not empty' \
-  test "$(nm -g "$VKB_BUILD"/lib/*.o | grep -c ' T ')" -gt 300
+  test "$(grep -c '^lib/.* T ' "$scratch/symbols")" -gt 300
 
 # --- layers of vkb-load, by the symbols of the objects
 
@@ -184,12 +186,13 @@ awk '{
     above[$1]
   }' "$scratch/load" >"$bad"
 empty 'src/vkb-load: a layer uses only layers above it in the list'
-tests/layers engine | tsort 2>"$bad" >/dev/null
+tests/layers engine >"$scratch/engine"
+tsort "$scratch/engine" 2>"$bad" >/dev/null
 empty 'src/vkb-load/engine: no modules depend on each other in a circle'
 test_same 'scan' \
-  "$(tests/layers engine | awk '$1 == "conn" { print $2 }' | xargs)" \
+  "$(awk '$1 == "conn" { print $2 }' "$scratch/engine" | xargs)" \
   'src/vkb-load/engine: connections do not use workers, requests or node maps'
-nm -A "$VKB_BUILD"/vkb-load/engine/*.o | grep ' U json_' >"$bad"
+grep '^vkb-load/engine/.* U json_' "$scratch/symbols" >"$bad"
 empty 'src/vkb-load/engine: no module uses JSON'
 
 code '[^_a-z](exit|getenv|printf|puts|putchar)\(|[^_a-z]stdout' src/lib |
@@ -235,7 +238,7 @@ empty 'each header has a guard'
 
 # cycles FOLDER: prints the modules of a program that use each other in a cycle.
 cycles() {
-  find src/"$1" -name '*.c' | sed "s,^src,$VKB_BUILD," | sed 's/c$/o/' | xargs nm -A | awk '
+  grep "^$1/" "$scratch/symbols" | awk '
     {
       at = index($0, ".o:")
       me = substr($0, 1, at - 1)
@@ -259,6 +262,14 @@ empty 'no module of these programs uses one that uses it'
 
 squeeze() { tr -s ' \n\t' ' ' | sed 's/^ //; s/ $//'; }
 
+# What each program and workflow prints about itself, as HELP and OPTIONS in its folder.
+PATH=$PATH:$top/deploy/aws
+for p in $both vkb-aws; do
+  mkdir -p "$scratch/of/$p"
+  "$p" --help >"$scratch/of/$p/HELP"
+  "$p" --dump-options >"$scratch/of/$p/OPTIONS"
+done
+
 # section NAME FILE: prints a section of a page as text.
 section() {
   mandoc -T ascii -O width=200 "$2" | sed 's/.\x08//g' |
@@ -268,7 +279,7 @@ section() {
 if command -v mandoc >/dev/null 2>&1; then
   for p in $both; do
     [ -e "man/$p.1" ] || continue
-    test_same "$("$p" --help | sed 's/^usage: //; /^$/q' | squeeze)" \
+    test_same "$(sed 's/^usage: //; /^$/q' "$scratch/of/$p/HELP" | squeeze)" \
       "$(section SYNOPSIS "man/$p.1" | squeeze)" \
       "$p: the usage of --help is that of the SYNOPSIS"
   done
@@ -280,9 +291,9 @@ fi
 # --dump-options.
 for p in $programs; do
   [ -e "man/$p.1" ] || continue
-  test_same "$("$p" --dump-options | awk -F '\t' '{
+  test_same "$(awk -F '\t' '{
       print ($1 == "-" ? "" : "-" $1 ", ") "--" $2 ($4 == "-" ? "" : " " $4)
-    }' | sort)" \
+    }' "$scratch/of/$p/OPTIONS" | sort)" \
     "$(sed -n 's/^\.It Fl //p' "man/$p.1" |
       sed 's/^/-/; s/ ,/,/; s/ Fl / -/; s/, -\([^-]\)/, --\1/; s/, --*/, --/
         s/ Ar / /g' | sort)" \
@@ -290,17 +301,15 @@ for p in $programs; do
 done
 
 # The page of a workflow lists its options, and --help has a line for each.
-PATH=$PATH:$top/deploy/aws
 for p in $workflows vkb-aws; do
-  test_same "$("$p" --dump-options |
-    awk -F '\t' '{ print ($2 == "-" ? "-" $1 : "--" $2) }' | sort)" \
+  test_same "$(awk -F '\t' '{ print ($2 == "-" ? "-" $1 : "--" $2) }' "$scratch/of/$p/OPTIONS" | sort)" \
     "$(sed -n 's/^\.It Fl //p' "man/$p.1" | perl -ne \
       'for (split / , (?:Fl )?/) { /^(\S+)/; print "-$1\n" unless $1 =~ /^[hV]$/ }' | sort)" \
     "$p: the page lists exactly the options of the workflow"
 done
 for p in $both; do
-  "$p" --help | awk -v p="$p" 'length > 79 { print p ": " $0 }'
-  "$p" --dump-options | awk -F '\t' -v p="$p" '$6 !~ /[a-z]/ { print p ": " $0 }'
+  awk -v p="$p" 'length > 79 { print p ": " $0 }' "$scratch/of/$p/HELP"
+  awk -F '\t' -v p="$p" '$6 !~ /[a-z]/ { print p ": " $0 }' "$scratch/of/$p/OPTIONS"
 done >"$bad"
 empty '--help has a line for each option, and fits in 79 columns'
 
