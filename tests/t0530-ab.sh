@@ -314,7 +314,7 @@ test_same 8 "$(wc -l <proposed)" 'the page proposes options for eight changes'
 while read -r words; do
   case $words in -t*) set -- ;; *) set -- --case 'SET-*-P1-*' "$top/configs/quick.json" ;; esac
   # shellcheck disable=SC2086 # words
-  vkb-load -q --runs 1 --duration 500ms $words "$@" >.out 2>err
+  vkb-load -q --runs 1 --requests 500 $words "$@" >.out 2>err
   [ "$?,$(jq -r .status .out)" = 0,ok ] || echo "$words: $(cat err)"
 done <proposed >refused
 test_empty "$(cat refused)" 'each of them is measured'
