@@ -274,7 +274,7 @@ rm -r bisected/r/culprit # is measured again
 matrix vkb-bisect 0 bisected "$bisect"
 if command -v perf >/dev/null; then
   mkdir why
-  why="vkb-why -C $scratch/repo --results r --rounds 1 --time 1s base main $scratch/cfg.json"
+  why="vkb-why -C $scratch/repo --results r --rounds 1 --time .5s base main $scratch/cfg.json"
   (cd why && eval "$why" >/dev/null 2>&1)
   matrix vkb-why 0 why "$why"
 else
