@@ -117,7 +117,7 @@ test_that 'a second vkb-continuous with -q is exit 0' continuous l --file l.t -q
 test_empty_file .err 'nothing is printed on stderr'
 test_empty "$(ls l)" 'the second one makes no file'
 exec 8<&-
-test_that 'a measurement longer than the lease is accepted' continuous l --file l.t --max-commits 1 --lease 1s
+test_that 'a measurement longer than the lease is accepted' continuous l --file l.t --max-commits 1 --lease 4s
 test_same "c7 $(uname -n):$scratch/l" "$(states complete --file l.t) $(rows --file l.t | jq -r .owner)" \
   'the owner keeps the commit after the first end of the lease'
 

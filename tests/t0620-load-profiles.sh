@@ -177,7 +177,7 @@ test_same '"look"' "$(jq -c 'select(.type == "profile").config.scenario' .out)" 
 
 config SET 2 ',"cluster_mode":true,"cluster_nodes":3,"rate":6000' >cluster.json
 test_that '--profile-nodes is accepted' vkb-load -q --profiles n --profile-nodes \
-  --profile-time 1s cluster.json
+  --profile-time 3s cluster.json
 test_same 3 "$(grep -c '"type":"profile"' .out)" 'each node has a record'
 test_same 3 "$(jq -r .target.pid .out | sort -u | wc -l | tr -d ' ')" \
   'the three profiles are of different servers'
@@ -186,11 +186,11 @@ test_same 2 "$(find n -name '*-node[23]' | wc -l | tr -d ' ')" \
 
 rm -r n/*-node3
 test_that 'a cluster without the profile of one node is profiled' \
-  vkb-load -q --profiles n --profile-nodes --profile-time 1s cluster.json
+  vkb-load -q --profiles n --profile-nodes --profile-time 3s cluster.json
 test_same 3 "$(grep -c '"type":"profile"' .out)" \
   'the profiles are made again if that of a further node is missing'
 test_that 'a cluster with all its profiles is accepted' \
-  vkb-load -q --profiles n --profile-nodes --profile-time 1s cluster.json
+  vkb-load -q --profiles n --profile-nodes --profile-time 3s cluster.json
 test_same 0 "$(grep -c '"type":"profile"' .out)" \
   'the profiles of all nodes are not made again'
 
