@@ -364,15 +364,11 @@ compare_sides(const struct sides *s, const struct rules *r,
 		for (size_t i = 0; i < s->m; i++)
 			judge_compare(&c[(*n)++], &s->base, s->who[b],
 			    s->contenders, s->whom[i], r);
+	for (size_t i = 0; i < *n && s->contenders == &s->other; i++)
+		subject_name_by_files(&c[i], files->v, files->n);
 	for (size_t i = 0; i < *n && o->ci; i++)
 		c[i].on_likely = o->on_likely ? o->on_likely : "ok";
 	decide_all(c, *n, r);
-	for (size_t i = 0; i < *n && s->contenders == &s->other; i++) {
-		subject_name_by_file(&c[i], 0, files->v[0]);
-		if (files->n <= 2)
-			subject_name_by_file(
-			    &c[i], 1, files->n == 2 ? files->v[1] : "-");
-	}
 	for (size_t i = 0; i < *n; i++)
 		report_describe_together(&c[i]);
 	subject_tell_apart(c, *n);
@@ -526,6 +522,9 @@ run_compare(void *opts, struct opt_args *args)
 	if (o->deltas && o->spread)
 		return opt_usage(&program,
 		    "--spread needs the runs, which --deltas does not read");
+	if (o->deltas && o->explain)
+		return opt_usage(&program,
+		    "--explain needs the runs, which --deltas does not read");
 	if (!one_input && strcmp(args->v[0], "-") != 0)
 		o->base = args->v[0];
 	if (o->deltas)

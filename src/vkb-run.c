@@ -544,11 +544,16 @@ complete_run(const struct session *s, const struct command *c, size_t round,
     const struct process *of, struct json *rec)
 {
 	struct json *run = json_get(rec, "run"), *env = json_get(rec, "env");
+	const struct json *mine = s->env;
+	const char *host;
 	char iso[CLOCK_ISO];
 
 	if (!env)
 		json_set(rec, "env", env = json_object());
-	for (const struct json *j = json_first(s->env); j; j = json_next(j))
+	host = json_get_str(env, "host");
+	if (host && strcmp(host, json_get_str(s->env, "host")) != 0)
+		mine = NULL; /* it ran elsewhere */
+	for (const struct json *j = json_first(mine); j; j = json_next(j))
 		if (!json_get(env, json_key(j)))
 			json_set(env, json_key(j), json_dup(j));
 	json_set_str(json_get(rec, "subject"), "label", c->name);

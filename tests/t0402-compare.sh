@@ -54,7 +54,7 @@ test_same null "$(cat runs95)" 'there is no ci95 if a case has one run'
 # Two skewed cases: their geometric mean is far from the ratio of medians.
 awk 'BEGIN { for (c = 1; c <= 2; c++) for (i = 0; i < 24; i++)
   printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{\"session\":\"s\",\"index\":%d,\"block\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
-    i % 2 ? "y" : "x", c, i, i, (i % 2 && i % 8 > 2 ? 2000 + i : 1000 + c * i) }' >skewed
+    i % 2 ? "y" : "x", c, i, i < 2 ? 0 : i, (i % 2 && i % 8 > 2 ? 2000 + i : 1000 + c * i) }' >skewed
 vkb-compare -f jsonl --baseline x skewed | jq 'select(.type == "comparison").overall.rps |
   .ci95[0] < .ratio and .ratio < .ci95[1]' >runs95
 test_same true "$(cat runs95)" 'an interval contains its own estimate even if the medians do not lie in it'

@@ -125,9 +125,11 @@ test_same 'gate' \
 one() {
   label=$1 metric=$2
   shift 2
+  block=0
   for v; do
     printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"X"},"metrics":{"%s":%s},"status":"ok","run":{"session":"s","index":%d,"block":%d}}\n' \
-      "$label" "$metric" "$v" "$((index += 1))" "$index"
+      "$label" "$metric" "$v" "$((index += 1))" "$block"
+    block=$index
   done
 }
 one x load 100 101 99 100 >base

@@ -448,17 +448,43 @@ test_status 1 'half of the throughput without other programs' judge_all
 
 # --- results of another program: what measured them is not known
 
-printf 'BenchmarkSort-2 1000 %s ns/op\n' 401 403 402 404 | vkb-parse >old.results.json
-printf 'BenchmarkSort-2 1000 %s ns/op\n' 407 406 402 405 | vkb-parse >new.results.json
-vkb-compare old.results.json new.results.json >text
-test_match '^Comparing new.results against old.results$' text 'files name their results, which do not'
-vkb-compare old.results.json <new.results.json >text
-test_match '^Comparing stdin against old.results$' text 'so does stdin'
-test_match 'allowing 3% between sessions \(machine not' text 'no machine is named, so none is assumed to be quiet'
+mkdir old new
+printf 'BenchmarkSort-2 1000 %s ns/op\n' 401 403 402 404 | vkb-parse >old/results.json
+printf 'BenchmarkSort-2 1000 %s ns/op\n' 407 406 402 405 | vkb-parse >new/results.json
+vkb-compare old/results.json new/results.json -f text:text -f jsonl:deltas
+test_match '^Comparing new/results against old/results$' text 'files name their results, which do not'
+test_same new/results "$(jq -r 'select(.type == "comparison").contender.label' deltas)" 'the records have the names'
+vkb-compare --deltas deltas >again
+test_that 'and give the same report' cmp text again
+test_match 'allowing 2% between sessions \(perhaps a virtual' text 'no machine is named, so none is assumed to be quiet'
 test_match 'vkb-run measures both' text 'the advice is not about servers'
-jq -c '.env.virtual = false' old.results.json >quiet.json
-vkb-compare quiet.json new.results.json >text
-test_match 'allowing 1% between sessions \(bare' text 'one that is not virtual is'
+vkb-compare old/results.json <new/results.json >text
+test_match '^Comparing stdin against results$' text 'stdin has its name'
+cp new/results.json third.json
+vkb-compare old/results.json new/results.json third.json >text
+test_match '^Comparing 2 files against results$' text 'several files are one contender'
+for v in false '"no"' true; do
+  jq -c ".env.virtual = $v" old/results.json >quiet.json
+  vkb-compare quiet.json new/results.json >"text.$v"
+  jq -c ".env.virtual = $v" new/results.json >calm.json
+  vkb-compare quiet.json calm.json >"both.$v"
+done
+test_match 'allowing 2% between sessions \(perhaps' text.false 'one side alone does not tell'
+test_match 'allowing 1% between sessions \(bare' both.false 'both sides are not of a virtual machine'
+test_match 'allowing 2% between sessions \(perhaps' 'both."no"' 'what is neither true nor false is not known'
+test_match 'allowing 3% between sessions \(virtual' text.true 'one virtual machine is enough'
+
+# --- one session has both sides, one after the other
+
+two() { # MEMBER: 6 runs of each, in one session
+  awk -v member="$1" 'BEGIN { for (i = 1; i <= 12; i++) printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":\"%s\"},\"config\":{\"command\":\"C\"},\"run\":{\"session\":\"s\",\"index\":%d%s},\"env\":{\"virtual\":true},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
+    i < 7 ? "old" : "new", i, member ? ",\"block\":" i : "", (i < 7 ? 1000 : 970) + i % 3 }'
+}
+two block >blocks
+two '' >plain
+for x in blocks plain; do vkb-compare --baseline old -f jsonl $x | jq -c 'select(.metric) | [.verdict, .method, .ci95]' >$x.out; done
+test_match 'inconclusive","sessions' blocks.out 'without a block of both sides they are two sessions'
+test_same "$(cat plain.out)" "$(cat blocks.out)" 'as without blocks'
 
 # --- the records give the same report, and a page
 
@@ -470,11 +496,11 @@ test_that 'vkb-report with the records' vkb-report -o page.html deltas runs
 test_match 'all cases' page.html 'the page has the common row'
 test_match 'of 9 results those are worse or better that probably changed' page.html 'the page has the rule'
 { side base a C1 100000 | head -n 1; side new a C1 90000 | head -n 1; } |
-  jq -c '.run.block = input_line_number' >runs
+  jq -c ".run.block = 1" >runs
 vkb-compare -v --baseline base --on-insufficient ok -f text:text -f jsonl:deltas runs
 test_match ' 3 more runs are needed to judge 1 result\.$' text \
   'the report says how many runs are missing to judge a result'
-test_match 'Not paired: the sides did not run in the same rounds.*; of 1 result those' text \
+test_match 'Not paired: the sides share only 1 round.*; of 1 result those' text \
   'the method is the same'
 vkb-report -o page.html deltas runs
 test_match '3 more runs are needed to judge 1 result\.' page.html 'the page says the same'

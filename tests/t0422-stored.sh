@@ -109,7 +109,7 @@ python() {
 python 1
 test_that 'rows of the Python tool without a regression' \
   detect --table core --latest 1
-test_match '^[0-9]+ inconclusive; the newest commit' .out 'rows of the Python tool are judged'
+test_match '^[0-9]+ inconclusive; the newest commit' .out 'rows of the Python tool are compared'
 test_match '^15 commits in the order of their time' .out \
   'rows of the Python tool are in the order of their times'
 python .78

@@ -246,7 +246,7 @@ record_subject_name(const struct json *subject)
 	if (s && *s)
 		return record_commit_brief(s, HASH_BRIEF);
 	s = json_get_str(subject, "server_version");
-	return mem_str(s && *s ? s : "unknown");
+	return mem_str(s && *s ? s : RECORD_NAMELESS);
 }
 
 char *

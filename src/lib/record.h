@@ -85,9 +85,11 @@ bool record_subject_is_dirty(const struct json *subject);
  * summary? */
 bool record_env_varied(const struct json *summary, const char *key);
 
+#define RECORD_NAMELESS "unknown"
+
 /*
  * Returns a short name of a subject: its label, ref, shortened commit, server
- * version, or "unknown". Caller frees with free().
+ * version, or RECORD_NAMELESS. Caller frees with free().
  */
 char *record_subject_name(const struct json *subject);
 

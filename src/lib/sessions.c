@@ -17,7 +17,7 @@ static const struct {
 } assumptions[ASSUMPTIONS] = {
     [SESSIONS_BARE] = {.01, "bare metal"},
     [SESSIONS_VIRTUAL] = {.03, "virtual machine"},
-    [SESSIONS_ANY] = {.03, "machine not recorded"},
+    [SESSIONS_ANY] = {.02, "perhaps a virtual machine"},
     [MEMORY] = {.002, "memory"}, /* what grows with the number of keys */
     [RATIO] = {.015, "ratios to a reference"}, /* of the same block */
 };
@@ -98,9 +98,9 @@ sessions_see(enum sessions_host so_far, const struct json *env)
 {
 	const struct json *v = json_get(env, "virtual");
 
-	if (!v || so_far == SESSIONS_VIRTUAL)
-		return so_far;
-	return json_bool(v, false) ? SESSIONS_VIRTUAL : SESSIONS_BARE;
+	if (so_far == SESSIONS_VIRTUAL || json_bool(v, false))
+		return SESSIONS_VIRTUAL;
+	return json_bool(v, true) ? SESSIONS_ANY : so_far; /* not a boolean */
 }
 
 struct model_prior

@@ -41,11 +41,11 @@ uint32_t *sessions_order(const struct sessions *);
  */
 size_t sessions_machine(struct sessions *, uint32_t id);
 
-/* What is known of the machines. */
-enum sessions_host { SESSIONS_ANY, SESSIONS_BARE, SESSIONS_VIRTUAL };
+/* What is known of the machines: all are bare, or one is virtual, or neither.
+ */
+enum sessions_host { SESSIONS_BARE, SESSIONS_ANY, SESSIONS_VIRTUAL };
 
-/* Returns what is known with one more environment: one that is virtual is
- * enough. */
+/* Returns what is known with one more environment; begin with SESSIONS_BARE. */
 enum sessions_host sessions_see(enum sessions_host, const struct json *env);
 
 /* Returns how much sessions are assumed to differ in this metric, where it was

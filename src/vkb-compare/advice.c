@@ -1,4 +1,5 @@
 #include "busy.h"
+#include "json.h"
 #include "judge.h"
 #include "metric.h"
 #include "num.h"
@@ -117,22 +118,30 @@ add_common(struct str *s, const struct comparison *c)
 	}
 }
 
-/* Says which program measures both sides interleaved: those for servers where
- * one was measured. */
-static void
-add_interleaving(struct str *s, const struct comparison *c)
+/* Is it a server that was measured? */
+static bool
+is_server(const struct comparison *c)
 {
-	bool server = false;
-
+	if (json_get(c->subject[1], "server_version") ||
+	    json_get(c->subject[1], "binary_sha256"))
+		return true;
 	for (size_t i = 0; i < c->nrows; i++) {
 		const char *name = metric_base(c->rows[i].name);
 
-		server = server || strcmp(name, "rps") == 0 ||
-		    str_ends(name, "_latency_ms") || str_ends(name, "_per_req");
+		if (strcmp(name, "rps") == 0 || str_ends(name, "_latency_ms") ||
+		    str_ends(name, "_per_req"))
+			return true;
 	}
+	return false;
+}
+
+/* Says which program measures both sides interleaved. */
+static void
+add_interleaving(struct str *s, const struct comparison *c)
+{
 	str_printf(s, "; %s both sides interleaved",
-	    server ? "vkb-ab and vkb-load --again measure"
-		   : "vkb-run measures");
+	    is_server(c) ? "vkb-ab and vkb-load --again measure"
+			 : "vkb-run measures");
 }
 
 /* More runs do not show what sessions differ by. */

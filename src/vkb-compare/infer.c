@@ -1,6 +1,7 @@
 #include "infer.h"
 #include "busy.h"
 #include "cases.h"
+#include "hashset.h"
 #include "history.h"
 #include "intern.h"
 #include "json.h"
@@ -16,21 +17,6 @@
 #include <string.h>
 #include <sys/param.h>
 
-static enum sessions_host
-find_host(const struct comparison *c)
-{
-	enum sessions_host host = SESSIONS_ANY;
-
-	for (size_t i = 0; i < 2 * c->npairs; i++) {
-		const struct kase *k = c->pairs[i / 2].side[i % 2];
-
-		for (size_t j = 0; k && j < k->nparts; j++)
-			host = sessions_see(
-			    host, json_get(k->parts[j].rest, "env"));
-	}
-	return host;
-}
-
 /*
  * Are both sides the same measurement? All metrics must be equal: coarse values
  * of one metric may be equal by chance.
@@ -42,20 +28,38 @@ is_same_data(const struct pairing *p)
 }
 
 /*
- * The sessions of a metric. Runs with a block were interleaved with those of
- * the other side. Otherwise one side was measured after the other, and each
- * counts as a session of its own, as it does without a name.
+ * The sessions of a metric. Both sides share one if some of their runs are of
+ * one block of it, whatever the case. Otherwise one side was measured after the
+ * other, and each counts as a session of its own, as it does without a name.
  */
 struct session_names {
 	struct intern *names;
-	unsigned char *sides; /* bits: that have runs without a block there */
+	struct hashset *blocks; /* of the baseline */
+	unsigned char
+	    *sides; /* bits: that have runs of their own there; SHARED */
 	size_t cap;
-	bool one_by_one; /* both sides do */
+	bool one_by_one; /* some have both sides, not shared */
 };
 
-/* Returns the number of the session of a run of this side. */
-static uint32_t
-number_session(struct session_names *t, const struct round *r, int side)
+enum { SIDES = 3, SHARED = 4 };
+
+static struct session_names
+begin_sessions(void)
+{
+	return (struct session_names){
+	    .names = intern_new(), .blocks = hashset_new()};
+}
+
+static void
+end_sessions(struct session_names *t)
+{
+	intern_free(t->names);
+	hashset_free(t->blocks);
+	free(t->sides);
+}
+
+static size_t
+find_session(struct session_names *t, const struct round *r)
 {
 	size_t id = intern_id(t->names, r->session ? r->session : "");
 
@@ -65,10 +69,42 @@ number_session(struct session_names *t, const struct round *r, int side)
 		t->sides = mem_grow(t->sides, n, &t->cap, sizeof *t->sides);
 		memset(t->sides + n, 0, t->cap - n);
 	}
-	if (r->session && !isnan(r->block))
+	return id;
+}
+
+/* Notes the blocks of a sample of the baseline, or the sessions of one of the
+ * contender that have blocks of it. */
+static void
+add_blocks(struct session_names *t, const struct sample *s, int side)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct round *r = &s->rounds[i];
+		unsigned long long key;
+		size_t id;
+
+		if (!r->session || isnan(r->block))
+			continue;
+		id = find_session(t, r);
+		memcpy(&key, &r->block, sizeof key);
+		key ^= (id + 1) * 0x9e3779b97f4a7c15;
+		if (side == 0)
+			hashset_add(t->blocks, key);
+		else if (hashset_has(t->blocks, key))
+			t->sides[id] |= SHARED;
+	}
+}
+
+/* Returns the number of the session of a run of this side. */
+static uint32_t
+number_session(struct session_names *t, const struct round *r, int side)
+{
+	size_t id = find_session(t, r);
+
+	if (!isnan(r->block) && t->sides[id] & SHARED)
 		return (uint32_t)(3 * id);
 	t->sides[id] |= (unsigned char)(1 << side);
-	t->one_by_one = t->one_by_one || (r->session && t->sides[id] == 3);
+	t->one_by_one =
+	    t->one_by_one || (r->session && (t->sides[id] & SIDES) == SIDES);
 	return (uint32_t)(3 * id) + 1 + (uint32_t)side;
 }
 
@@ -96,16 +132,17 @@ infer_samples(const struct sample s[2], bool clock)
 	struct model_prior prior = sessions_assume(NULL, SESSIONS_BARE, NULL);
 	struct verdict_facts f = verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
 	struct sheet *sheet = sheet_new(1, clock);
-	struct session_names names = {.names = intern_new()};
+	struct session_names names = begin_sessions();
 	struct model_metric m;
 	struct model_row *row;
 
+	for (int j = 0; j < 2; j++)
+		add_blocks(&names, &s[j], j);
 	add_samples(sheet, 0, s, &names);
 	row = sheet_rows(sheet);
 	model_judge(row, 1, &prior, &m);
 	verdict_take(&f, row);
-	intern_free(names.names);
-	free(names.sides);
+	end_sessions(&names);
 	sheet_free(sheet);
 	return f;
 }
@@ -117,14 +154,28 @@ struct group {
 	struct metric_facts *of;
 };
 
+static enum sessions_host
+find_host(const struct group *g)
+{
+	enum sessions_host host = SESSIONS_BARE;
+
+	for (size_t i = 0; i < 2 * g->n; i++) {
+		const struct kase *k = g->rows[i / 2]->pair->side[i % 2];
+
+		for (size_t j = 0; j < k->nparts; j++)
+			host = sessions_see(
+			    host, json_get(k->parts[j].rest, "env"));
+	}
+	return host;
+}
+
 /*
  * Sets how much sessions differ in these rows: by the policy, by the history,
  * or as assumed. A row whose policy differs from that of others has the most
  * that one of them says.
  */
 static void
-set_prior(
-    const struct group *g, const struct comparison *c, const struct rules *r)
+set_prior(const struct group *g, const struct rules *r)
 {
 	const struct row *first = g->rows[0];
 	struct model_prior *p = &g->of->prior;
@@ -134,7 +185,7 @@ set_prior(
 		known = history_sessions(
 		    r->history, first->name, first->pair->side[0]);
 	g->of->from = "default";
-	*p = sessions_assume(&first->metric, find_host(c), &g->of->assumed);
+	*p = sessions_assume(&first->metric, find_host(g), &g->of->assumed);
 	if (known.df > 0) {
 		g->of->from = "history";
 		p->session_sd = sqrt(known.var);
@@ -353,18 +404,21 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	struct metric_facts *of = g->of = &c->metrics[c->nmetrics++];
 	struct sheet *sheet =
 	    sheet_new(g->n, metric_has_clock(&g->rows[0]->metric));
-	struct session_names names = {.names = intern_new()};
+	struct session_names names = begin_sessions();
 	struct model_row *models;
 	size_t apart = 0;
 
 	of->name = g->rows[0]->name;
+	for (size_t i = 0; i < 2 * g->n; i++)
+		add_blocks(&names, &g->rows[i % g->n]->used[i / g->n],
+		    (int)(i / g->n));
 	for (size_t i = 0; i < g->n; i++)
 		if (!add_samples(sheet, i, g->rows[i]->used, &names))
 			c->unnamed_sessions = true;
 	models = sheet_rows(sheet);
 	of->step = sheet_step(sheet);
 	of->cases = g->n;
-	set_prior(g, c, r);
+	set_prior(g, r);
 	set_busy(g, models);
 	of->one_by_one = names.one_by_one;
 	c->one_by_one = c->one_by_one || of->one_by_one;
@@ -376,8 +430,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	note_sessions(c, g);
 	if (g->n >= INFER_COMMON && apart == g->n)
 		add_common(c, g);
-	intern_free(names.names);
-	free(names.sides);
+	end_sessions(&names);
 	sheet_free(sheet);
 }
 

@@ -501,8 +501,10 @@ judge_free(struct comparison *c)
 	free(c->rows);
 	free(c->differences);
 	free(c->overall);
-	free(c->name[0]);
-	free(c->name[1]);
+	for (int j = 0; j < 2; j++) {
+		free(c->name[j]);
+		json_free(c->named[j]);
+	}
 	free(c->common);
 	free_pairs(c->pairs, c->npairs);
 	infer_free(c);

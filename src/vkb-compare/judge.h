@@ -124,6 +124,7 @@ struct warnings {
 struct comparison {
 	const struct json *record; /* it was read from; NULL: judged here */
 	const struct json *subject[2];
+	struct json *named[2]; /* those of them that files gave a label */
 	char *name[2];
 	char *common; /* what all cases share: "50 clients, 64-byte values" */
 	struct pairing *pairs;

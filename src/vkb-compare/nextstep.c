@@ -265,9 +265,10 @@ static void
 add_load(struct str *s, const struct brief *b, const struct report *r)
 {
 	char *name = record_subject_name(b->c->subject[0]);
-	bool named = json_get(b->c->subject[0], "label") ||
-	    json_get(b->c->subject[0], "ref") ||
-	    json_get(b->c->subject[0], "commit");
+	bool named = !b->c->named[0] &&
+	    (json_get(b->c->subject[0], "label") ||
+		json_get(b->c->subject[0], "ref") ||
+		json_get(b->c->subject[0], "commit"));
 
 	str_add(s, "vkb-load --again ");
 	add_path(s, r->base);

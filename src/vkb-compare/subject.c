@@ -137,18 +137,46 @@ make_full_name(const struct comparison *c, size_t n, const char *name,
 	return str_take(&s);
 }
 
-void
-subject_name_by_file(struct comparison *c, int side, const char *path)
+/* Returns a name for the results in these files. */
+static char *
+name_files(char *const *paths, size_t n, bool whole)
 {
-	const char *name = strrchr(path, '/'), *end;
+	const char *name = n ? strrchr(paths[0], '/') : NULL, *end;
 
-	if (json_len(c->subject[side]) > 0)
-		return;
-	name = strcmp(path, "-") == 0 ? "stdin" : name ? name + 1 : path;
+	if (n > 1)
+		return mem_printf("%zu files", n);
+	if (!n || strcmp(paths[0], "-") == 0 || str_starts(paths[0], "/dev/"))
+		return mem_str("stdin");
+	name = name && !whole ? name + 1 : paths[0];
 	end = strrchr(name, '.');
-	free(c->name[side]);
-	c->name[side] =
-	    mem_strn(name, end > name ? (size_t)(end - name) : strlen(name));
+	return mem_strn(name,
+	    end > name && !strchr(end, '/') ? (size_t)(end - name)
+					    : strlen(name));
+}
+
+void
+subject_name_by_files(struct comparison *c, char *const *paths, size_t n)
+{
+	char *names[2];
+
+	for (int whole = 0; whole < 2; whole++) {
+		names[0] = name_files(paths, 1, whole);
+		names[1] = name_files(paths + 1, n - 1, whole);
+		if (whole || strcmp(names[0], names[1]) != 0)
+			break;
+		free(names[0]);
+		free(names[1]);
+	}
+	for (int j = 0; j < 2; j++) {
+		if (strcmp(c->name[j], RECORD_NAMELESS) == 0) {
+			c->named[j] = json_dup(c->subject[j]);
+			json_set_str(c->named[j], "label", names[j]);
+			c->subject[j] = c->named[j];
+			free(c->name[j]);
+			c->name[j] = record_subject_title(c->subject[j]);
+		}
+		free(names[j]);
+	}
 }
 
 void

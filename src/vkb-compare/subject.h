@@ -23,9 +23,9 @@ int subject_find(const struct cases *, const char *name);
  * message, if there are several, and after reporting it, if there is none. */
 int subject_check_only(const struct cases *, const char *what);
 
-/* Names a side without a label, commit or version by its file, without folder
- * and ending; "-": stdin. */
-void subject_name_by_file(struct comparison *, int side, const char *path);
+/* Names subjects without a label, commit or version by their files: the first
+ * is that of the baseline, the others those of the contender; none: stdin. */
+void subject_name_by_files(struct comparison *, char *const *paths, size_t n);
 
 /* Adds to names that several subjects share, as two builds of one commit, the
  * keys in which they differ: "x [build=O3]". */
