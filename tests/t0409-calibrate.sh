@@ -3,7 +3,7 @@
 . "${0%/*}/lib.sh"
 
 # runs SEED COUNT: prints runs of one build; 'X' has normal noise of 2 %, 'D' also
-# drifts, 'C' is constant
+# has another level every 12 runs, 'C' is constant
 runs() {
   perl -e '
     my ($seed, $n) = @ARGV;
@@ -13,7 +13,7 @@ runs() {
     for my $i (1 .. $n) {
       for my $c (qw(X D C)) {
         my $z = normal();
-        my $v = $c eq "C" ? 100 : 1000 * exp(0.02 * $z + ($c eq "D" ? 0.01 * $i : 0));
+        my $v = $c eq "C" ? 100 : 1000 * exp(0.02 * $z + ($c eq "D" ? 0.2 * (int($i / 12) % 2) : 0));
         printf qq({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"$c"},) .
           qq("run":{"session":"s","block":%d,"order":%d},"metrics":{"rps":%.6f,"memory_mb":7},"status":"ok"}\n),
           $i % 2 ? "a" : "b", ($i + 1) / 2, 3 * $i, $v;
@@ -34,10 +34,10 @@ test_same 181 "$(sed -n 's/^X .* of \([0-9]*\), .* of .*/\1/p' text)" \
 test_same 1 "$(row X text | awk '{ print ($1 <= 181 * .1 && $2 <= 181 * .1) }')" \
   'noise gives few alarms, interleaved or apart'
 test_same 1 "$(row D text | awk '{ print ($1 <= 181 * .1 && $2 <= 181 * .25) }')" \
-  'with 10 a side a drift gives a limited number of alarms'
+  'with 10 a side levels give a limited number of alarms'
 vkb-compare --calibrate 6 runs.jsonl >six
 test_same 1 "$(row D six | awk '{ print ($1 <= 189 * .05 && $2 >= 189 * .05) }')" \
-  'with 6 a side a drift gives few alarms when interleaved, and more apart'
+  'with 6 a side levels give few alarms when interleaved, and more apart'
 test_same '0 0' "$(row C text)" 'without noise there is no alarm'
 perl -ne 'while (/(\d+) of (\d+)(?: comparisons gave an alarm)?, ([\d.]+)%/g) {
   print sprintf("%.1f", 100 * $1 / $2) eq $3 ? "right\n" : "wrong: $_" }' text six |
@@ -113,7 +113,7 @@ for c in X D C; do
     "$c: below 5 % of alarms both ways"
 done
 test_same true "$(jq '[.rules[] | select(.case.command == "D").margin[:-1] | tonumber] | .[0] > 5' policy.json)" \
-  'a drift needs a wide margin'
+  'levels need a wide margin'
 jq -c '.run.session = "s\(.run.order)" | .run.block = 1' runs.jsonl |
   vkb-compare --calibrate 6 -f policy:sessions.json
 test_same "$(jq -c .rules policy.json)" "$(jq -c '.rules | map(select(.margin))' sessions.json)" \
@@ -162,8 +162,8 @@ done
 # Runs are autocorrelated, and every other six of them are 3 to 4 % higher.
 perl -e 'srand 9; my $x = 0; for my $i (0 .. 239) {
   $x = .5 * $x + .007 * (rand() + rand() + rand() - 1.5);
-  printf qq({"type":"run","v":1,"subject":{"label":"a"},"config":{"command":"D"},"run":{"session":"s","block":%d,"order":%d},"metrics":{"rps":%f},"status":"ok"}\n),
-    $i, $i, 1000 * exp($x + ($i / 6 % 2) * (.03 + $i / 20000)) }' >walk.jsonl
+  printf qq({"type":"run","v":1,"subject":{"label":"a"},"config":{"command":"D"},"run":{"session":"s","block":%d,"order":%d},"env":{"virtual":false},"metrics":{"rps":%f},"status":"ok"}\n),
+    $i, $i, 1000 * exp($x + ($i / 6 % 2) * (.08 + $i / 20000)) }' >walk.jsonl
 # judged LABELS: prints "alarm margin" of a comparison of the window, labelled by jq
 judged() {
   jq -c "$1" window.jsonl >sides.jsonl

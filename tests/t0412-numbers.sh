@@ -7,7 +7,7 @@
 numbers() { perl "$tests/numbers.pl" "$@"; }
 
 # runs LABEL COUNT ELAPSED_S (COMMAND SEED SPREAD RPS P50 P99)...: prints runs whose
-# metrics vary by SPREAD; each has a block of its own, so the sides are not paired.
+# metrics vary by SPREAD; all but the first have a block of their own, so the sides are not paired.
 runs() {
   perl -e 'my ($label, $n, $elapsed, @cases) = @ARGV;
     while (my ($command, $s, $spread, $rps, $p50, $p99) = splice @cases, 0, 6) {
@@ -16,7 +16,7 @@ runs() {
       printf q({"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"%s","warmup_s":2},) .
         q("run":{"session":"s","index":%d,"block":%d},"metrics":{"rps":%.2f,"p50_latency_ms":%.5f,) .
         q("p99_latency_ms":%.5f,"elapsed_s":%s},"status":"ok"}) . "\n", $label, $command,
-        $_, 1000 * ord($label) + ++$block, $vary->($rps), $vary->($p50), $vary->($p99), $elapsed for 1 .. $n;
+        $_, $_ == 1 ? 0 : 1000 * ord($label) + ++$block, $vary->($rps), $vary->($p50), $vary->($p99), $elapsed for 1 .. $n;
     }' "$@"
 }
 

@@ -512,13 +512,13 @@ static void
 processes(void)
 {
 	static const char *const sleeper[] = {
-	    "sh", "-c", "trap '' TERM; while :; do read x; done", NULL};
+	    "sh", "-c", "trap '' TERM; echo; while :; do read x; done", NULL};
 	static const char *const none[] = {"vkb-no-such-program", NULL};
 	static const char *const three[] = {"sh", "-c", "exit 3", NULL};
 	struct proc_spec spec = {.argv = three};
 	struct proc *p = proc_start(&spec);
 	char text[64];
-	int status;
+	int status, ready[2];
 
 	tap_ok(proc_wait(p, 5000, &status) == 1, "a process ends");
 	tap_str(proc_ended(status, text, sizeof text), "exited with 3", "how");
@@ -527,16 +527,20 @@ processes(void)
 		abort();
 	spec.argv = none;
 	tap_ok(!proc_start(&spec) && errno == ENOENT, "no such program");
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		abort();
 	spec = (struct proc_spec){
-	    .argv = sleeper, .group = true, .death_signal = 9};
+	    .argv = sleeper, .group = true, .death_signal = 9, .out = ready[1]};
 	p = proc_start(&spec);
-	tap_ok(proc_wait(p, 20, NULL) == 0,
+	tap_ok(read(ready[0], text, 1) == 1 && proc_wait(p, 0, NULL) == 0,
 	    "the process ignores its signals and runs");
 	status = proc_stop(p, 50);
 	tap_str(proc_ended(status, text, sizeof text),
 	    "was killed by signal 9 (Killed)",
 	    "a process that ignores SIGTERM is killed");
 	proc_free(p);
+	close(ready[0]);
+	close(ready[1]);
 }
 
 int
