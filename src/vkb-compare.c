@@ -351,8 +351,6 @@ free_sides(struct sides *s)
 	free(s->whom);
 }
 
-/* --- */
-
 static struct comparison *
 compare_sides(const struct sides *s, const struct rules *r,
     const struct opts *o, const struct opt_args *files, size_t *n)

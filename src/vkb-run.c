@@ -545,13 +545,12 @@ complete_run(const struct session *s, const struct command *c, size_t round,
 {
 	struct json *run = json_get(rec, "run"), *env = json_get(rec, "env");
 	const struct json *mine = s->env;
-	const char *host;
 	char iso[CLOCK_ISO];
 
 	if (!env)
 		json_set(rec, "env", env = json_object());
-	host = json_get_str(env, "host");
-	if (host && strcmp(host, json_get_str(s->env, "host")) != 0)
+	if (json_get(env, "host") &&
+	    !json_equal(json_get(env, "host"), json_get(mine, "host")))
 		mine = NULL; /* it ran elsewhere */
 	for (const struct json *j = json_first(mine); j; j = json_next(j))
 		if (!json_get(env, json_key(j)))

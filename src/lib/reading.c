@@ -507,6 +507,8 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		run.block = (uint32_t)in->kinds[env];
 		run.order = (uint32_t)in->set[env];
 		reference = in->references[env];
+	} else {
+		in->host = sessions_see(in->host, NULL);
 	}
 	machines_saw(in->machines, run.block, point);
 	rows = add_row(in, kase, run);
