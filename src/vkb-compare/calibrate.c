@@ -70,6 +70,7 @@ struct calibration {
 	bool timed;
 	const struct json *reference; /* hash of that of a run, or NULL */
 	bool mixed;                   /* not all have the same */
+	enum sessions_host host;
 	struct session_spread *spreads;
 	size_t nspreads;
 	struct entry **entries;
@@ -95,6 +96,7 @@ add_run(struct calibration *c, struct json *rec)
 	    .order = json_get_num(run, "order", -1),
 	    .block = json_get_num(run, "block", -1)};
 	c->n++;
+	c->host = sessions_see(c->host, json_get(rec, "env"));
 	json_del(rec, "hist");
 	json_del(rec, "series");
 	c->starts =
@@ -175,12 +177,12 @@ are_interleaved(const struct run *v, size_t n)
 
 /* Judges as a report of this row alone would. */
 static void
-judge_window(
-    struct alarm_counts *t, const struct row *row, const struct sample s[2])
+judge_window(struct alarm_counts *t, const struct row *row,
+    const struct model_prior *prior, const struct sample s[2])
 {
 	struct verdict_facts f = row->exact
 	    ? verdict_measure_exact(s[0].v, s[0].n, s[1].v, s[1].n)
-	    : infer_samples(s, metric_has_clock(&row->metric));
+	    : infer_samples(s, metric_has_clock(&row->metric), prior);
 	/* The margin that is sought is left out at first. */
 	struct claim any = verdict_make_claim(&f, 0);
 	struct claim beyond = verdict_make_claim(&f, row->margin);
@@ -218,7 +220,8 @@ find_margin(struct alarm_counts *t)
  * the second (APART), and the even with the odd values (TOGETHER).
  */
 static void
-judge_windows(struct entry *e, double *v, size_t n, size_t runs)
+judge_windows(struct entry *e, const struct model_prior *prior, double *v,
+    size_t n, size_t runs)
 {
 	double *x = mem_array(2 * runs, sizeof *x), *y = x + runs;
 	struct round *rounds = mem_array(2 * runs, sizeof *rounds);
@@ -233,9 +236,9 @@ judge_windows(struct entry *e, double *v, size_t n, size_t runs)
 			x[i] = v[s + 2 * i];
 			y[i] = v[s + 2 * i + 1];
 		}
-		judge_window(&e->of[TOGETHER], &e->row,
+		judge_window(&e->of[TOGETHER], &e->row, prior,
 		    (struct sample[]){{x, rounds, runs}, {y, rounds, runs}});
-		judge_window(&e->of[APART], &e->row,
+		judge_window(&e->of[APART], &e->row, prior,
 		    (struct sample[]){{v + s, rounds, runs},
 			{v + s + runs, rounds + runs, runs}});
 	}
@@ -293,6 +296,7 @@ add_entry(struct calibration *c, const struct run *v, size_t n,
 {
 	struct entry *e = mem_new(sizeof *e);
 	struct sample runs = {0};
+	struct metric_facts of;
 
 	e->kase = (struct kase){
 	    .config = json_get(v->record, "config"), .parts = &e->part};
@@ -316,7 +320,8 @@ add_entry(struct calibration *c, const struct run *v, size_t n,
 	e->interleaved = are_interleaved(v, n);
 	e->n = runs.n;
 	add_spread(c, e, &runs);
-	judge_windows(e, runs.v, runs.n, c->runs);
+	infer_prior(&of, (struct row *[]){&e->row}, 1, c->host, r);
+	judge_windows(e, &of.prior, runs.v, runs.n, c->runs);
 	measure_noise(e, runs.v);
 	sample_free(&runs);
 	c->entries = mem_grow(

@@ -37,17 +37,22 @@ matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 	return any;
 }
 
-/* Compares the runs of the contender with those of the earlier subjects. */
+/* Compares the runs of the contender with those of the earlier subjects, whose
+ * sessions differ as those of the report do. */
 static struct verdict_facts
-compare_with_history(const struct row *row, const struct history *h)
+compare_with_history(
+    const struct row *row, enum sessions_host host, const struct history *h)
 {
 	const struct pairing *p = row->pair;
+	struct model_prior prior = row->of
+	    ? row->of->prior
+	    : sessions_assume(&row->metric, host, NULL);
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
 	struct verdict_facts f = {.ratio = NAN};
 
 	if (x.n)
 		f = infer_samples((struct sample[2]){x, row->used[1]},
-		    metric_has_clock(&row->metric));
+		    metric_has_clock(&row->metric), &prior);
 	sample_free(&x);
 	return f;
 }
@@ -96,7 +101,7 @@ judge_by_history(
 
 		if (!rows[i])
 			continue;
-		k->facts = compare_with_history(rows[i], r->history);
+		k->facts = compare_with_history(rows[i], c->host, r->history);
 		v[i] = verdict_make_claim(&k->facts, rows[i]->margin);
 	}
 	claim_choose(v, c->ncanaries, r->strict);

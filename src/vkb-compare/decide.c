@@ -233,46 +233,50 @@ is_outweighed(const struct row *row, const struct row *by)
 	    .verdict = by->verdict,
 	    .time = judge_is_time(by) || (by->primary && !by->exact)};
 
-	return by->pair == row->pair && by->gate &&
-	    verdict_outweighs(&other, row->name, &row->facts);
+	return by->gate && verdict_outweighs(&other, row->name, &row->facts);
 }
 
-/* May slightly more instructions be outweighed? Not if the margin was chosen,
- * or if what was measured of the case says that it is slower, or likely is. */
+/* Is a row of its case that was measured worse, or likely worse? */
 static bool
-may_be_slight(const struct comparison *c, const struct row *row)
+is_slower(const struct row *v, size_t n)
 {
-	if (strcmp(row->margin_from, "table") != 0)
-		return false;
-	for (size_t i = 0; i < c->nrows; i++) {
-		const struct row *by = &c->rows[i];
-
-		if (by->pair == row->pair && by->gate && !by->exact &&
-		    (by->verdict == VERDICT_REGRESSION ||
-			by->verdict == VERDICT_LIKELY_REGRESSION))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < n; i++)
+		if (v[i].gate && !v[i].exact &&
+		    (v[i].verdict == VERDICT_REGRESSION ||
+			v[i].verdict == VERDICT_LIKELY_REGRESSION))
+			return true;
+	return false;
 }
 
 /* More allocations or system calls are not a regression of a case that takes
- * less, nor are slightly more instructions of one that is not slower. */
+ * less, nor are slightly more instructions of one that is not slower, unless
+ * their margin was chosen. 'v' are the rows of a case. */
+static void
+outweigh_case(struct row *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].verdict != VERDICT_REGRESSION ||
+		    (verdict_is_slight(v[i].name, &v[i].facts) &&
+			(strcmp(v[i].margin_from, "table") != 0 ||
+			    is_slower(v, n))))
+			continue;
+		for (size_t j = 0; j < n; j++)
+			v[i].outweighed |= is_outweighed(&v[i], &v[j]);
+		if (!v[i].outweighed)
+			continue;
+		v[i].verdict = VERDICT_DIFFERENT;
+		v[i].waived = false;
+	}
+}
+
 static void
 outweigh_rows(struct comparison *c)
 {
-	for (size_t i = 0; i < c->nrows; i++) {
-		struct row *row = &c->rows[i];
-
-		if (row->verdict != VERDICT_REGRESSION ||
-		    (verdict_is_slight(row->name, &row->facts) &&
-			!may_be_slight(c, row)))
-			continue;
-		for (size_t j = 0; j < c->nrows; j++)
-			row->outweighed |= is_outweighed(row, &c->rows[j]);
-		if (!row->outweighed)
-			continue;
-		row->verdict = VERDICT_DIFFERENT;
-		row->waived = false;
+	for (size_t i = 0, end; i < c->nrows; i = end) {
+		for (end = i + 1;
+		     end < c->nrows && c->rows[end].pair == c->rows[i].pair;)
+			end++;
+		outweigh_case(&c->rows[i], end - i);
 	}
 }
 

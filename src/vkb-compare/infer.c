@@ -127,9 +127,9 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 }
 
 struct verdict_facts
-infer_samples(const struct sample s[2], bool clock)
+infer_samples(
+    const struct sample s[2], bool clock, const struct model_prior *prior)
 {
-	struct model_prior prior = sessions_assume(NULL, SESSIONS_BARE, NULL);
 	struct verdict_facts f = verdict_start(s[0].v, s[0].n, s[1].v, s[1].n);
 	struct sheet *sheet = sheet_new(1, clock);
 	struct session_names names = begin_sessions();
@@ -140,7 +140,7 @@ infer_samples(const struct sample s[2], bool clock)
 		add_blocks(&names, &s[j], j);
 	add_samples(sheet, 0, s, &names);
 	row = sheet_rows(sheet);
-	model_judge(row, 1, &prior, &m);
+	model_judge(row, 1, prior, &m);
 	verdict_take(&f, row);
 	end_sessions(&names);
 	sheet_free(sheet);
@@ -155,50 +155,49 @@ struct group {
 };
 
 static enum sessions_host
-find_host(const struct group *g)
+find_host(const struct comparison *c)
 {
 	enum sessions_host host = SESSIONS_BARE;
 
-	for (size_t i = 0; i < 2 * g->n; i++) {
-		const struct kase *k = g->rows[i / 2]->pair->side[i % 2];
+	for (size_t i = 0; i < c->npairs; i++)
+		for (size_t j = 0; j < 2 && c->pairs[i].rows; j++) {
+			const struct kase *k = c->pairs[i].side[j];
 
-		for (size_t j = 0; j < k->nparts; j++)
-			host = sessions_see(
-			    host, json_get(k->parts[j].rest, "env"));
-	}
+			for (size_t n = 0; n < k->nparts; n++)
+				host = sessions_see(
+				    host, json_get(k->parts[n].rest, "env"));
+		}
 	return host;
 }
 
-/*
- * Sets how much sessions differ in these rows: by the policy, by the history,
- * or as assumed. A row whose policy differs from that of others has the most
- * that one of them says.
- */
-static void
-set_prior(const struct group *g, const struct rules *r)
+/* A row whose policy differs from that of others has the most that one of them
+ * says. */
+void
+infer_prior(struct metric_facts *of, struct row *const *rows, size_t n,
+    enum sessions_host host, const struct rules *r)
 {
-	const struct row *first = g->rows[0];
-	struct model_prior *p = &g->of->prior;
+	const struct row *first = rows[0];
+	struct model_prior *p = &of->prior;
 	struct moderate known = {NAN, 0};
 
 	if (r->history)
 		known = history_sessions(
 		    r->history, first->name, first->pair->side[0]);
-	g->of->from = "default";
-	*p = sessions_assume(&first->metric, find_host(g), &g->of->assumed);
+	of->from = "default";
+	*p = sessions_assume(&first->metric, host, &of->assumed);
 	if (known.df > 0) {
-		g->of->from = "history";
+		of->from = "history";
 		p->session_sd = sqrt(known.var);
 		p->df = known.df;
 	}
-	for (size_t i = 0; i < g->n; i++) {
-		const struct row *row = g->rows[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct row *row = rows[i];
 
 		if (!(row->session_df > 0) ||
-		    (strcmp(g->of->from, "policy") == 0 &&
+		    (strcmp(of->from, "policy") == 0 &&
 			row->session_sd <= p->session_sd))
 			continue;
-		g->of->from = "policy";
+		of->from = "policy";
 		p->session_sd = row->session_sd;
 		p->df = row->session_df;
 	}
@@ -418,7 +417,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	models = sheet_rows(sheet);
 	of->step = sheet_step(sheet);
 	of->cases = g->n;
-	set_prior(g, r);
+	infer_prior(of, g->rows, g->n, c->host, r);
 	set_busy(g, models);
 	of->one_by_one = names.one_by_one;
 	c->one_by_one = c->one_by_one || of->one_by_one;
@@ -441,6 +440,7 @@ infer_rows(struct comparison *c, const struct rules *r)
 	bool *done = mem_array(n + 1, sizeof *done);
 	struct group g = {.rows = mem_array(n + 1, sizeof(struct row *))};
 
+	c->host = find_host(c);
 	c->metrics = mem_array(n + 1, sizeof *c->metrics);
 	for (size_t i = 0; i < n; i++) {
 		g.n = 0;

@@ -12,8 +12,11 @@
 
 #include "judge/verdict.h"
 #include "sample.h"
+#include "sessions.h"
 
 struct comparison;
+struct metric_facts;
+struct row;
 struct rules;
 
 /* Stands for all cases where the name of one is expected. */
@@ -29,8 +32,13 @@ void infer_rows(struct comparison *, const struct rules *);
 /* Frees what stands for all cases. */
 void infer_free(struct comparison *);
 
-/* Judges two samples alone, as of a machine that is not virtual; 'clock' as in
- * sheet.h. */
-struct verdict_facts infer_samples(const struct sample s[2], bool clock);
+/* Sets how much sessions of such machines differ in these rows of a metric: by
+ * the policy, by the history, or as assumed. */
+void infer_prior(struct metric_facts *, struct row *const *, size_t n,
+    enum sessions_host, const struct rules *);
+
+/* Judges two samples alone; 'clock' as in sheet.h. */
+struct verdict_facts infer_samples(
+    const struct sample s[2], bool clock, const struct model_prior *);
 
 #endif

@@ -11,6 +11,7 @@
 #include "reference.h"
 #include "rules.h"
 #include "sample.h"
+#include "sessions.h"
 #include "judge/model.h"
 #include "judge/verdict.h"
 
@@ -146,9 +147,10 @@ struct comparison {
 	size_t waived;          /* gate rows */
 	size_t short_history;   /* rows whose history gives no margin */
 	size_t matched, unmatched[2];
-	double failed_runs; /* of the contender */
-	size_t paired;      /* gate rows that were paired */
-	size_t sessions[2]; /* if the sides share none, else 0 */
+	enum sessions_host host; /* of the cases that both sides have */
+	double failed_runs;      /* of the contender */
+	size_t paired;           /* gate rows that were paired */
+	size_t sessions[2];      /* if the sides share none, else 0 */
 	/* The metric that says how much sessions are taken to differ, the
 	 * primary one that says most; NULL: the sides share one, or it is
 	 * measured. */

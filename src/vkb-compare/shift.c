@@ -76,7 +76,7 @@ collect_quantile(const struct kase *k, struct json *const *quantiles,
 
 static void
 add_shift_line(struct shift *s, double q, struct hist *const h[2],
-    struct json *const *const quantiles[2])
+    struct json *const *const quantiles[2], const struct model_prior *prior)
 {
 	struct shift_line l = {.percentile = 100 * q};
 	struct sample runs[2];
@@ -87,7 +87,7 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2],
 		runs[j] = collect_quantile(
 		    s->pair->side[j], quantiles[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
-		struct verdict_facts f = infer_samples(runs, true);
+		struct verdict_facts f = infer_samples(runs, true, prior);
 
 		for (size_t j = 0; j < 2; j++)
 			l.value[j] = (double)hist_quantile(h[j], q);
@@ -102,7 +102,7 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2],
 
 static int
 add_shift(struct shifts *all, const struct pairing *p, const char *name,
-    struct json *const *const quantiles[2])
+    struct json *const *const quantiles[2], const struct model_prior *prior)
 {
 	struct shift s = {.pair = p, .hist = name};
 	struct hist *h[2];
@@ -112,7 +112,7 @@ add_shift(struct shifts *all, const struct pairing *p, const char *name,
 		h[j] = merge_histograms(p->side[j], name, &rc);
 	if (h[0] && h[1] && hist_count(h[0]) && hist_count(h[1])) {
 		for (const double *q = histdiff_quantiles; *q > 0; q++)
-			add_shift_line(&s, *q, h, quantiles);
+			add_shift_line(&s, *q, h, quantiles, prior);
 		s.diff = histdiff_ks(h[0], h[1]);
 	}
 	if (s.n) {
@@ -127,7 +127,8 @@ add_shift(struct shifts *all, const struct pairing *p, const char *name,
 /* Adds the shifts of a case. The first part represents all: they come from one
  * tool. */
 static int
-add_shifts(struct shifts *all, const struct pairing *p)
+add_shifts(struct shifts *all, const struct pairing *p,
+    const struct model_prior *prior)
 {
 	struct json **quantiles[2];
 	int rc = 0;
@@ -146,7 +147,8 @@ add_shifts(struct shifts *all, const struct pairing *p)
 		 json_first(json_get(p->side[0]->parts->rest, "hist"));
 	     h; h = json_next(h))
 		rc |= add_shift(all, p, json_key(h),
-		    (struct json *const *const[2]){quantiles[0], quantiles[1]});
+		    (struct json *const *const[2]){quantiles[0], quantiles[1]},
+		    prior);
 	for (size_t j = 0; j < 2; j++) {
 		for (size_t i = 0; i < p->side[j]->nparts; i++)
 			json_free(quantiles[j][i]);
@@ -158,11 +160,12 @@ add_shifts(struct shifts *all, const struct pairing *p)
 int
 shifts_new(struct comparison *c)
 {
+	struct model_prior prior = sessions_assume(NULL, c->host, NULL);
 	int rc = 0;
 
 	for (size_t i = 0; i < c->npairs; i++)
 		if (c->pairs[i].rows)
-			rc |= add_shifts(&c->shifts, &c->pairs[i]);
+			rc |= add_shifts(&c->shifts, &c->pairs[i], &prior);
 	return rc;
 }
 
