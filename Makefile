@@ -176,13 +176,13 @@ fuzz: $(FUZZ)
 
 # Build what the tests named by T run, or everything; with the sanitizers not the
 # benchmarks that no test runs.
-ifneq ($(and $(filter check,$(MAKECMDGOALS)),$(T)$(VKB_TEST_FAST)),)
+ifneq ($(and $(filter check,$(MAKECMDGOALS)),$(T)$(VKB_TEST_PART)),)
 NEEDED := $(shell sh tests/check --needs $(T))
 CHECKED := $(filter all,$(NEEDED)) \
 	$(patsubst bin/%,$(BIN)/%,$(filter $(addprefix bin/,$(PROGRAMS)),$(NEEDED))) \
 	$(addprefix $(BUILD)/,$(filter unit/% bench/%,$(NEEDED)))
 endif
-check: $(if $(T)$(VKB_TEST_FAST),$(CHECKED),all $(UNIT) $(BENCH))
+check: $(if $(T)$(VKB_TEST_PART),$(CHECKED),all $(UNIT) $(BENCH))
 	VKB_BIN=$(abspath $(BIN)) VKB_BUILD=$(abspath $(BUILD)) \
 	sh tests/check $(T)
 

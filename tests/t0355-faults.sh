@@ -289,7 +289,7 @@ lost=100000
 try_all cut 2s --flush
 ends cut 0 ok
 # With the sanitizers what a reply holds matters, and what is freed with a connection.
-if [ -z "${VKB_TEST_FAST:-}" ]; then
+if [ -z "${SANITIZE:-}" ]; then
   is='--set tls_mode=true'
   try_all expired 60s --flush --timeout 20s
   is=
@@ -363,7 +363,7 @@ has_met() {
 }
 allowed=100 is='--set cluster_mode=true --set cluster_nodes=3'
 faults='down moved tryagain'
-[ -z "${VKB_TEST_FAST:-}" ] || faults=moved
+[ -z "${SANITIZE:-}" ] || faults=moved
 for fault in $faults; do
   time=3
   if [ "$fault" = tryagain ]; then
