@@ -71,6 +71,10 @@ test_match '[Ww]orse' "it's.md" 'the Markdown report has the verdict'
 test_same regression "$(jq -r 'select(.metric).verdict' deltas.jsonl)" \
   'the JSON report has the verdict'
 
+sed 's/"tls_mode": false/"tls_mode": true/' cfg.json >tls.json
+test_that 'vkb-ab with a case that has TLS' vkb-ab --results tls --no-page -C repo a=base b=base -- --runs 1 tls.json
+test_same '["BUILD_TLS=yes"]' "$(jq -c .subject.build.make tls/builds.jsonl | sort -u)" 'both servers are built with TLS'
+
 # --- the commands that a report prints, run as they are printed
 
 # LD_PRELOAD of the built server allows no blank in the folder of the cache.

@@ -24,6 +24,7 @@ add_warning(struct warnings *w, enum report_kind kind, char *text)
 
 static const char *const side_names[] = {"baseline", "contender"};
 
+/* Of an error of several lines the last one says why. */
 void
 report_lost_case(struct str *s, const struct pairing *p, size_t side)
 {
@@ -42,7 +43,9 @@ report_lost_case(struct str *s, const struct pairing *p, size_t side)
 	str_printf(s, "%.0f of %.0f runs failed in the %s: %s", failed,
 	    failed + cases_sum(k, "n"), side_names[side], p->name[side]);
 	if (e)
-		str_printf(s, ": %s", e);
+		str_printf(s, ": %.*s", (int)strcspn(e, "\n"), e);
+	if (e && strchr(e, '\n'))
+		str_printf(s, " %s", strrchr(e, '\n') + 1);
 	json_free(errors);
 }
 

@@ -278,6 +278,10 @@ node_append_end(struct node *n, struct str *why)
 		str_visible(&plain, line);
 		str_addn(why, plain.s ? plain.s : "", plain.len);
 	}
+	if (strstr(text, "Failed finding TLS support"))
+		str_add(why,
+		    "\nthe server was built without TLS: build it with "
+		    "BUILD_TLS=yes, as vkb-build --tls does");
 	/* A setting that we write, and that Redis knows since 7.0. */
 	if (strstr(text, "'shutdown-on-sigterm"))
 		str_add(why,
