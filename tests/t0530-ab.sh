@@ -313,7 +313,7 @@ test_match "^vkb-load: option '--requests'" .err 'options of vkb-load alone keep
 
 # What the page proposes for a change runs, here with one of the usual cases.
 sed -n '/^changed /,/^\.Ed/p' "$top/man/vkb-ab.1" | sed '1d;$d' | cut -c 26-52 |
-  sed '/usual cases/d; /--commands/d; s/NAME, .*/get/; s/--tls //' >proposed
+  sed '/usual cases/d; /--commands/d; s/NAME, .*/get/' >proposed
 test_same 8 "$(wc -l <proposed)" 'the page proposes options for eight changes'
 while read -r words; do
   case $words in -t*) set -- ;; *) set -- --case 'SET-*-P1-*' "$top/configs/quick.json" ;; esac
