@@ -153,8 +153,7 @@ tempfile_discard(struct tempfile *t)
 	if (t->f)
 		fclose(t->f);
 	if (t->named)
-		if (errno == EEXIST)
-			unlink(t->tmp);
+		unlink(t->tmp);
 	free(t->name);
 	free(t->path);
 	free(t->tmp);

@@ -504,6 +504,8 @@ files(void)
 	tap_str(line, "one\n", "a discarded file changes nothing");
 	fclose(f);
 	unlink(path);
+	tap_ok(mkdir(path, 0700) == 0 && !whole(path) && rmdir(path) == 0,
+	    "a file cannot replace a folder");
 	left_alone(dir);
 	tap_ok(rmdir(dir) == 0, "nothing else is left in the folder");
 }
