@@ -544,8 +544,10 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 	    write_record(o->out ? o->out : "-", rec) == 0 &&
 	    (status = json_get_str(rec, "status")) && strcmp(status, "ok") == 0)
 		rc = 0;
-	else
+	else {
+		kill(pid, SIGTERM); /* their record is lost */
 		waitpid(pid, NULL, 0);
+	}
 	json_free(rec);
 	jsonl_close(in);
 	return rc;

@@ -72,6 +72,8 @@ test_that 'stop of the server' vkb-serve stop
 test_status 2 'start with an invalid setting' vkb-serve start --config maxmemory=zz
 test_same failed "$(jq -r .status .out)" 'start prints a record with the status failed'
 test_status 1 'after a failed start no server runs' vkb-serve status
+test_status 2 'start with a record that cannot be written' vkb-serve start -o no-such/r.json
+test_status 1 'the server whose record cannot be written is stopped' vkb-serve status
 test_status 2 'stop takes no spec' vkb-serve stop spec.json
 test_empty "$(ls "$TMPDIR")" 'no run directory is left'
 test_done
