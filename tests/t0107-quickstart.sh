@@ -31,7 +31,7 @@ test_same 14 "$(lines r/base.jsonl)" 'there are seven runs of two cases'
 test_match "the page is 'r/report.html'" .err 'a message names the page'
 test_match '<!DOCTYPE html>' r/report.html 'the page is written'
 test_that 'a copy of the server is kept' cmp "$(command -v valkey-server)" r/base.jsonl.server
-files='base.jsonl base.jsonl.server config.json report.html'
+files='asked base.jsonl base.jsonl.server report.html'
 test_same "$files" "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has these files and nothing else'
 cp r/base.jsonl first
 
@@ -56,7 +56,7 @@ test_same "$(vkb-compare --baseline baseline r/last.jsonl >/dev/null
   echo $?)" "$status" 'the exit status is that of the comparison'
 test_same "$(cat want)" "$(cat second)" 'the comparison is printed'
 test_match 'class="caution">Both sides are the same server' r/report.html 'the page begins with the same sentence'
-test_same 'base.jsonl base.jsonl.server config.json last.jsonl report.html' \
+test_same 'asked base.jsonl base.jsonl.server last.jsonl report.html' \
   "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has no other files'
 
 # Another server is measured, and the old one was replaced: its copy is measured.
@@ -143,6 +143,13 @@ config 5000 >other.json
 test_that 'another configuration' \
   vkb-quickstart --rebase --runs 1 --results s other.json
 test_same 2 "$(lines s/base.jsonl)" 'a new session begins'
+
+# Nor is it with another server.
+cp s/base.jsonl s/part.jsonl
+test_that 'another server' env PATH="$scratch/other:$PATH" \
+  vkb-quickstart --rebase --runs 1 --results s other.json
+test_same "$(sha256sum <other/valkey-server | cut -c 1-64)" \
+  "$(jq -r .subject.binary_sha256 s/base.jsonl | sort -u)" 'all runs of a baseline are of one server'
 
 # With so many runs a case that became slower is seen among all cases.
 runs=6
