@@ -183,20 +183,24 @@ test_match '^Comparing mine .* against base ' .out 'the work tree is compared wi
 test_empty "$(in_repo status --porcelain)" 'the work tree is unchanged'
 
 # Without arguments: the changes of this clone since its merge base with the default branch.
+# It is that of origin, as the local one may be old, or have the changes.
 fork=$(head_of base)
-in_repo checkout -q -b feature base
+in_repo update-ref refs/remotes/origin/main main
+in_repo checkout -q -b unstable base
 test_status 2 'a clone without a change is an error' sh -c "cd repo && exec vkb-ab --results ../e"
-test_match "^vkb-ab: there is nothing to compare: the work tree is the same as its merge base with 'm[a-z]*'" \
+test_match "^vkb-ab: there is nothing to compare: the work tree is the same as its merge base with 'origin/main'" \
   .err 'the error names the merge base'
 echo '#define BURN 600000' >repo/src/burn.h
+in_repo commit -qam change
 # shellcheck disable=SC2086 # words
 test_status 1 'a clone with a slower change is exit 1' sh -c "cd repo &&
   exec vkb-ab --results ../clone -- --runs 8 ../cfg.json -- $judged"
 test_match "^Comparing mine .* against base " .out 'the work tree is compared with the merge base'
 test_same "$fork" "$(jq -r 'select(.subject.label == "base").subject.commit' clone/builds.jsonl)" \
   'the merge base is the commit where the branch began'
-in_repo checkout -q .
 in_repo checkout -q main
+in_repo branch -q -D unstable
+in_repo update-ref -d refs/remotes/origin/main
 test_status 2 'a folder outside a clone is an error' sh -c "mkdir -p no && cd no && GIT_CEILING_DIRECTORIES=$PWD exec vkb-ab"
 test_match 'no BUILD is given, and this is not a clone$' .err 'the error says that this is not a clone'
 
