@@ -85,6 +85,11 @@ test_match 'cannot set ksm: ' .err 'the error names the setting that cannot be w
 test_result "$(restored; echo $?)" 'no setting is changed after that error'
 test_that '--apply with other settings is accepted' env_ --apply aslr governor
 test_that '--restore of the other settings is accepted' env_ --restore
+ln -sf /proc/self/coredump_filter "$tree$ksm" # is set to 00000000, whatever is written
+test_status 2 'a setting that does not keep its value is an error' env_ --apply aslr ksm
+test_absent 'are restored' .err 'no message says that it is restored'
+test_same 2 "$(says $aslr)" 'the settings before it are restored'
+rm "$tree$ksm"
 test_status 2 'a state file that cannot be made is an error' vkb-env --apply --state "$scratch/no/state" aslr
 test_result "$(restored; echo $?)" 'without a state file no setting is changed'
 

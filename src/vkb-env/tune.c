@@ -249,8 +249,8 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 	    check_writable(t, &c) == 0) {
 		rc = c.n ? save_state(t, &c, pid) : 0;
 		if (rc == 0 && write_settings(t, &c) < 0) {
-			err_say("all settings are restored");
-			restore_settings(t, &c);
+			if (restore_settings(t, &c) == 0)
+				err_say("all settings are restored");
 			rc = -1;
 		}
 		if (rc == 0 && !t->quiet)
