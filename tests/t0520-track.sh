@@ -247,6 +247,10 @@ cases() {
 hash=$(new() { store="--file hash.jsonl"; }; new
   mark --owner x --status complete HEAD && track query --list-configs --format jsonl | jq .config_hash)
 test_same '"b71388227126586f"' "$hash" 'the hash of the configuration is that of existing tables'
+jq -c 'del(.config)' hash.jsonl >bare.jsonl
+test_that 'a configuration without its text is listed' \
+  vkb-trackcommits query --list-configs --format jsonl --file bare.jsonl
+test_same "$hash" "$(jq .config_hash .out)" 'its hash is printed'
 new() { store="--file $1.jsonl"; }
 cases file
 new() { store="--table $1"; }

@@ -367,9 +367,9 @@ file_configs(struct store *s, struct configs *out)
 	}
 	for (size_t i = 0; i < out->n; i++) {
 		struct line *l = find_config_line(f, out->v[i].hash);
+		struct json *config = l ? json_get(l->rec, "config") : NULL;
 
-		out->v[i].text =
-		    l ? json_print(json_get(l->rec, "config")) : NULL;
+		out->v[i].text = config ? json_print(config) : NULL;
 	}
 	if (out->n)
 		qsort(out->v, out->n, sizeof *out->v, compare_by_hash);
