@@ -157,7 +157,7 @@ test_same '["arch"] []' \
 # --- each source of noise
 
 test_that 'a quiet machine has no noise' env_of quiet --check
-test_same '0 of 22 sources of noise found; unknown here: steal, busy' \
+test_same '0 of 21 sources of noise found; unknown here: steal, busy' \
   "$(cat .out)" 'the summary lists the sources that cannot be read'
 test_that 'an empty tree is accepted by --check' env_of empty --check
 test_match '; unknown here: governor, turbo, smt, idle, .*memory, proc_stat$' .out \
@@ -201,8 +201,6 @@ noisy pressure /proc/pressure/memory 'some avg10=12.50 avg60=0.00 total=0' \
   '12.5 %'
 noisy limit /sys/fs/cgroup/cpu.max '150000 100000' 'allows 1.5 CPUs'
 noisy heat /sys/class/hwmon/hwmon0/temp2_input 91000 '91 degrees'
-noisy throttles \
-  /sys/devices/system/cpu/cpu3/thermal_throttle/core_throttle_count 4 '4 times'
 noisy memory /proc/meminfo 'MemTotal: 16384000 kB
 MemAvailable: 1000000 kB
 SwapTotal: 0 kB

@@ -47,7 +47,7 @@ moved freq_mhz 3000 2950 0
 moved freq_mhz 3000 2900 1
 moved temperature_c 50 60 0
 moved temperature_c 50 70 1
-moved thermal_throttles 0 1 1
+moved thermal_throttles 0 1 0
 moved swap_used_mb 0 500 1
 
 # --- runs and summaries

@@ -20,16 +20,18 @@ static const char run_properties[] =
     "benchmark_tool_version,benchmark_tool_sha256,client_cpus,server_cpus,"
     "remote,emulated,module_sha256";
 
-/* Measured values, and how far apart they may be, absolute or relative. */
+/* Measured values, and how far apart they may be, absolute or relative. The
+ * first are those of runs only: env records have counts since the boot. */
 static const struct measure {
 	const char *name;
 	double apart, relative;
-} measures[] = {{"foreign_cpu_percent", 5, 0}, {"steal_percent", 1, 0},
-    {"freq_mhz", 0, .02}, {"temperature_c", 15, 0}, {"thermal_throttles", 0, 0},
-    {"cgroup_throttled_percent", 1, 0}, {"busy_percent", 10, 0},
+} measures[] = {{"thermal_throttles", 0, 0}, {"foreign_cpu_percent", 5, 0},
+    {"cgroup_throttled_percent", 1, 0}, {"steal_percent", 1, 0},
+    {"freq_mhz", 0, .02}, {"temperature_c", 15, 0}, {"busy_percent", 10, 0},
     {"swap_used_mb", 1, 0}};
 
 #define MEASURES (sizeof measures / sizeof *measures)
+#define OF_RUNS 3
 
 struct values {
 	double *v;
@@ -73,13 +75,13 @@ add_values(struct environment *s, const struct json *env)
 }
 
 static void
-add_measures(struct environment *s, const struct json *from)
+add_measures(struct environment *s, const struct json *from, size_t i)
 {
 	struct values *m;
 	const struct json *j;
 	double v;
 
-	for (size_t i = 0; i < MEASURES; i++) {
+	for (; i < MEASURES; i++) {
 		j = json_get(from, measures[i].name);
 		v = json_num(json_get(j, "median"), json_num(j, NAN));
 		if (isnan(v))
@@ -98,11 +100,11 @@ add_record(struct environment *s, const struct json *rec)
 	if (record_is(rec, "env")) {
 		s->envs++;
 		add_values(s, json_get(rec, "env"));
-		add_measures(s, json_get(rec, "now"));
+		add_measures(s, json_get(rec, "now"), OF_RUNS);
 	} else if (record_is(rec, "run") || record_is(rec, "summary")) {
 		s->runs++;
 		add_values(s, json_get(rec, "env"));
-		add_measures(s, json_get(rec, "metrics"));
+		add_measures(s, json_get(rec, "metrics"), 0);
 		for (j = json_first(json_get(rec, "env_varied")); j;
 		     j = json_next(j)) {
 			struct json *many = json_string("several values");
