@@ -46,6 +46,8 @@
 #define SHOWN 10       /* lines of what a failed process has printed */
 #define PARSE_MS 60000 /* for vkb-parse; it takes milliseconds */
 
+#define PROCESS "process" /* the case of --time and --count */
+
 struct opts {
 	long long runs;
 	const char *from, *results, *output, *resume;
@@ -165,6 +167,21 @@ struct before {
 	bool failed;      /* there, or a part of it */
 };
 
+/* Is it of what is asked for: the time or the count of a process, or what a
+ * process has printed? */
+static bool
+is_asked(const struct opts *o, const struct json *rec)
+{
+	const char *command = json_str(json_path(rec, "config.command"));
+	const struct json *m = json_get(rec, "metrics");
+	bool timed = json_get(m, "time_s"),
+	     counted = json_get(m, "process_instructions");
+
+	if (o->time || o->count)
+		return o->time ? timed : counted;
+	return !(timed || counted) || !command || strcmp(command, PROCESS) != 0;
+}
+
 static void
 note_run(struct session *s, const struct json *rec, struct before *v)
 {
@@ -173,7 +190,7 @@ note_run(struct session *s, const struct json *rec, struct before *v)
 	double index = json_num(json_path(rec, "run.index"), 0);
 	struct before *b;
 
-	if (!record_is(rec, "run") || !label ||
+	if (!record_is(rec, "run") || !label || !is_asked(s->o, rec) ||
 	    !(index >= 1 && index <= (double)s->o->runs))
 		return;
 	for (size_t i = 0; i < s->n; i++) {
@@ -230,6 +247,9 @@ open_output(struct session *s)
 	}
 	for (size_t i = 0; i < s->n * (size_t)o->runs; i++)
 		s->left += !s->done[i];
+	if (!s->left && !o->quiet)
+		err_say(
+		    "'%s' has all of these runs: nothing is run", o->resume);
 	return 0;
 }
 
@@ -395,7 +415,7 @@ write_cost(const struct session *s, const struct command *c, struct process *of)
 	char *text;
 	int rc;
 
-	json_set_str(j, "command", "process");
+	json_set_str(j, "command", PROCESS);
 	json_set(run, "subject", json_object());
 	json_set(run, "config", j);
 	json_set(run, "run", json_object());

@@ -59,6 +59,9 @@ test_same 12 "$(grep -c '"type":"run"' part.jsonl)" 'and appends it'
 : >turns
 test_that '--resume with nothing missing' vkb-run -n 3 --resume part.jsonl good='sh bench good 1' bad='sh bench bad 2'
 test_empty_file turns 'runs nothing'
+test_match "'part.jsonl' has all of these runs" .err 'a message says so'
+test_that '--resume with another measurement' vkb-run -q -n 2 --time --resume part.jsonl good=true bad=true
+test_same 4 "$(grep -c '"time_s"' part.jsonl)" 'makes all runs of it'
 
 # one of two benchmarks of a process fails, until there is a file
 cat >half <<'END'
