@@ -30,6 +30,7 @@ for page in ab vkb-ab config quiet vkb; do
   test_that "the page '$page' opens" env MANPAGER=cat PAGER=cat vkb help $page
 done
 test_status 2 'a path as a page' vkb help ../x
+: >laode # no page: a pattern that finds none must not find files
 test_status 2 'a page that does not exist' vkb help laod
 test_same "vkb: there is no page 'vkb-laod', did you mean 'load'?" "$(cat .err)" 'the page that is meant is proposed'
 test_that 'vkb help succeeds' vkb help
