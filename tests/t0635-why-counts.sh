@@ -90,6 +90,9 @@ test_that 'vkb-why after another vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-
 test_match "'ab-results' has other builds than 'w': these begin again" .err 'a message says that it begins again'
 test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
   "$(jq -r 'select(.type == "run") | .run.session' w/exact.jsonl | sort -u)" 'the counts are those of the newer vkb-ab'
+rm ab-results/runs.jsonl
+run_proposed 'vkb-why --results x' >none 2>none.err
+test_match '^vkb-why: the functions are not counted' none.err 'builds of vkb-ab that were not measured are accepted'
 (mkdir empty && cd empty && vkb-why) >.out 2>.err
 test_match "'ab-results' of vkb-ab is not here" .err 'without commits and without builds of vkb-ab the error says so'
 mv .bare .out
