@@ -173,6 +173,7 @@ cli config set requirepass secret >/dev/null
 VKB_PASSWORD='' VALKEYCLI_AUTH=secret vkb-record -q --port "$VKB_PORT" \
   --duration 10ms >guarded
 echo $? >guarded.status
+VKB_PASSWORD=wrong vkb-record --port "$VKB_PORT" --duration 10ms >/dev/null 2>refused
 VALKEYCLI_AUTH=secret cli config set requirepass '' >/dev/null
 END_RECORD
 
@@ -214,6 +215,7 @@ test_same '0 80' "$(cat late.status) $(grep -c '"SETRANGE" "late"' from.late)" \
 test_absent PING from.late 'the question that ends a recording is not in the trace'
 test_same 0 "$(cat guarded.status)" \
   'with an empty VKB_PASSWORD the password is that of VALKEYCLI_AUTH'
+test_match ': WRONGPASS ' refused 'of a password that is refused the words of the server are shown'
 sed 's/.*/1.000001 [0 a] "&"/' commands | vkb-record -q | vkb-record --show >shown
 test_absent 'it is not known' shown 'vkb-record knows all commands of the server'
 test_match '^FLUSHALL ' shown 'all commands were tried'

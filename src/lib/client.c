@@ -119,48 +119,38 @@ get_left_ms(int64_t deadline)
 	return ms > 0 ? ms : 1;
 }
 
-/* Returns 0, or -1 with errno. */
+/* Returns 0, or -1 with errno: 'refused' if the server refuses, whose words are
+ * then in c->error. */
 static int
-send_auth(struct client *c, const struct client_address *a, int64_t deadline)
+send_setup(
+    struct client *c, int64_t deadline, int refused, const char *const *words)
 {
-	struct reply *r;
+	struct reply *r = client_call(c, get_left_ms(deadline), words);
 	bool ok;
 
-	if (!a->password)
-		return 0;
-	if (a->user)
-		r = CLIENT_CALL(
-		    c, get_left_ms(deadline), "AUTH", a->user, a->password);
-	else
-		r = CLIENT_CALL(c, get_left_ms(deadline), "AUTH", a->password);
-	if (!r)
-		return -1;
-	ok = reply_type(r) != REPLY_ERROR;
-	reply_free(r);
-	errno = EACCES;
-	return ok ? 0 : -1;
-}
-
-/* The same; the answer of a server that refuses is in c->error. */
-static int
-send_select(struct client *c, const struct client_address *a, int64_t deadline)
-{
-	char db[16];
-	struct reply *r;
-	bool ok;
-
-	if (!a->db)
-		return 0;
-	snprintf(db, sizeof db, "%d", a->db);
-	r = CLIENT_CALL(c, get_left_ms(deadline), "SELECT", db);
 	if (!r)
 		return -1;
 	ok = reply_type(r) != REPLY_ERROR;
 	if (!ok)
 		snprintf(c->error, sizeof c->error, "%s", reply_text(r));
 	reply_free(r);
-	errno = EDOM;
+	errno = refused;
 	return ok ? 0 : -1;
+}
+
+/* Returns 0, or -1 with errno. */
+static int
+log_in(struct client *c, const struct client_address *a, int64_t deadline)
+{
+	const char *const auth[] = {"AUTH", a->user ? a->user : a->password,
+	    a->user ? a->password : NULL, NULL};
+	char db[16];
+	const char *const select[] = {"SELECT", db, NULL};
+
+	snprintf(db, sizeof db, "%d", a->db);
+	if (a->password && send_setup(c, deadline, EACCES, auth) < 0)
+		return -1;
+	return a->db ? send_setup(c, deadline, EDOM, select) : 0;
 }
 
 /* Keeps errno. */
@@ -206,7 +196,7 @@ client_open(const struct client_address *a, int timeout_ms)
 			goto bad;
 		}
 	}
-	if (send_auth(c, a, deadline) == 0 && send_select(c, a, deadline) == 0)
+	if (log_in(c, a, deadline) == 0)
 		return c;
 	set_why(a, *c->error ? c->error : strerror(errno));
 bad:

@@ -27,8 +27,8 @@ struct client_address {
 };
 
 /* Returns NULL with errno if the server cannot be reached. ENXIO: unknown host
- * name; EACCES: AUTH was refused; EDOM: SELECT was refused, and 'why' has the
- * answer. Reports nothing, because callers poll. */
+ * name; EACCES: AUTH was refused, EDOM: SELECT, and 'why' has the answer.
+ * Reports nothing, because callers poll. */
 struct client *client_open(const struct client_address *, int timeout_ms);
 void client_close(struct client *);
 
