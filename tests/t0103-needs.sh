@@ -2,8 +2,8 @@
 # vkb-needs with its own PATH and /etc; calls of apt-get are recorded.
 . "${0%/*}/lib.sh"
 
-mkdir -p bin root/etc/apt/sources.list.d
-for c in sh awk sed tr grep install mktemp rm cat env ln; do
+mkdir -p bin tmp root/etc/apt/sources.list.d
+for c in sh awk sed tr grep install mktemp rm cat env ln flock; do
   ln -s "$(command -v $c)" bin/$c
 done
 fake() { # fake NAME: writes a program, whose text is stdin
@@ -15,7 +15,7 @@ fake() { # fake NAME: writes a program, whose text is stdin
 }
 needs() {
   : >log
-  env -i PATH="$scratch/bin" VKB_NEEDS_ROOT="$scratch/root" HERE="$scratch" \
+  env -i PATH="$scratch/bin" VKB_NEEDS_ROOT="$scratch/root" HERE="$scratch" TMPDIR="$scratch/tmp" \
     CI="${ci:-}" "$top/bin/vkb-needs" "$@"
 }
 
@@ -103,7 +103,15 @@ test_that 'one-line sources' needs run
 test_same 'deb [signed-by=/k.gpg] http://example.org/debian bookworm-backports main contrib' \
   "$(cat root/etc/apt/sources.list.d/vkb-backports.list)" 'one line is made for backports'
 
-rm -f bin/valkey-* root/etc/apt/sources.list.d/* root/etc/apt/sources.list
+rm -f bin/valkey-* root/etc/apt/sources.list.d/* bin/install
+fake install <<'END'
+exit 1
+END
+test_status 2 'a source that cannot be written' needs run
+test_match "vkb-backports.list' is not added: install ended with status 1" .err 'the error names it'
+test_empty "$(ls tmp)" 'no temporary file is left'
+
+rm -f root/etc/apt/sources.list
 test_status 2 'no source to make that of backports from' needs run
 test_match "no source of 'bookworm'" .err 'the error names the release that has no source'
 

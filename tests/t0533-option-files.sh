@@ -106,6 +106,6 @@ test_that 'it follows no link' test -e "$scratch/home/kept"
 echo >&6
 wait
 test_same "$TMPDIR/vkb-scratch.link" "$(litter)" 'no other folder is left at the end'
-test_same 'bin/vkb-needs lib/vkb/vkb-sh-setup' "$(cd "$top" && grep -lIw mktemp bin/* lib/vkb/* | xargs)" \
-  'all workflows make their folders so; vkb-needs has a file, where flock may be missing'
+test_same 'lib/vkb/vkb-sh-setup' "$(cd "$top" && grep -lIw mktemp bin/* lib/vkb/* | xargs)" \
+  'all workflows make their folders so'
 test_done
