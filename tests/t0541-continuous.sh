@@ -55,8 +55,15 @@ test_same 'c4 c3' "$(states complete --file t)" 'the newest two commits are comp
 test_same 'c3 c3 c4 c4' "$(cat r/*/*.jsonl | jq -r .subject.commit |
   while read -r c; do in_repo show -s --format=%s "$c"; done | sort | xargs)" \
   'the runs of both commits are kept'
+# What was renamed stays in a branch of results, and comes back.
+old=$(echo "r/$(head_of unstable)"/*.jsonl)
+cp "$old" kept
+head -n 1 kept >"${old%.jsonl}.new"
+echo 'it was so' >"${old%.jsonl}.why"
 test_that '-q with the other commits is accepted' continuous r --file t -q
 test_empty_file .err '-q prints nothing on stderr'
+test_that 'runs of an earlier job do not replace newer ones' cmp kept "$old"
+test_empty "$(find r -name '*.new' -o -name '*.why')" 'they are removed'
 test_same 'c4 c3 c2 fast' "$(states complete --file t)" 'all commits are complete'
 test_same 8 "$(lines r/*/*.jsonl)" 'the runs of all commits are kept'
 test_that 'a start without a commit left is accepted' continuous r --file t -q
