@@ -450,7 +450,9 @@ open_results(
 		if ((s->o->time || s->o->count) && write_cost(s, c, of) < 0)
 			return -1;
 		lseek(of->out, 0, SEEK_SET);
-		return dup(of->out);
+		fd = dup(of->out);
+		return fd < 0 ? err_fail_sys("cannot read a file in memory")
+			      : fd;
 	}
 	fd = open(file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
