@@ -231,8 +231,8 @@ wrong() { # wrong FILTER PATTERN WHAT [OPTION ...]: with this state the error ma
   test_empty "$(LC_ALL=C grep -a "$(printf '[\033\007]')" .err)" \
     "$what: no control character is printed"
 }
-wrong '.fail = {"POST /github/repos/o/r/issues/7/comments": 403}' \
-  'POST .*comments: the answer is 403: as told' 'a missing right to comment'
+wrong '.fail = {"POST /github/repos/o/r/issues/7/comments": 503}' \
+  'POST .*comments: the answer is 503: as told' 'a forge that may have the comment'
 test_same 1 "$(asked '^POST')" 'the request is sent once'
 : >log
 wrong '.fail = {"GET /github/repos/o/r/issues/7/comments": 503}' \
