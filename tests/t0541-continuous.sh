@@ -319,6 +319,7 @@ test_empty "$(cat .out none/* 2>/dev/null)" 'with a large margin there is no iss
 
 for words in '' '-C repo' 'cfg.json' '-C repo --nonsense cfg.json' \
   '-C repo cfg.json other.json' '-C repo --max-commits x cfg.json' \
+  '-C repo --max-commits 99999999999999999999 cfg.json' \
   '-C repo --file x --table core cfg.json'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-continuous $words is an error" vkb-continuous $words
