@@ -82,7 +82,9 @@ test_status 2 'without a token the status is 2' vkb-dashboards sync
 test_match 'GRAFANA_TOKEN' .err 'the error names GRAFANA_TOKEN'
 GRAFANA_TOKEN='t"o\k'
 export GRAFANA_TOKEN
-test_that 'a token is accepted' vkb-dashboards sync
+mkdir home
+echo 'url = "http://127.0.0.1:1/"' >home/.curlrc
+test_that 'a token is accepted, and no .curlrc is read' env HOME="$scratch/home" vkb-dashboards sync
 for f in "$grafana"/*.json; do
   test_same "$(jq -cS '{overwrite: true, folderUid: "vkb", dashboard: .}' "$f" | cksum)" \
     "$(jq -cS . "sent/$(jq -r .uid "$f")" 2>&1 | cksum)" "${f##*/} is sent unchanged"
