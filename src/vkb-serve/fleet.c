@@ -31,17 +31,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Makes the 'server' record of nodes that are ready. */
-struct describe {
-	struct shared *shared; /* for its cache of hashes of files */
-	const struct spec *spec;
-	const struct node *node; /* 'n' of them, their connections open */
+struct fleet {
+	struct shared *shared; /* with its cache of hashes of files */
+	struct spec spec;
+	char *dir, *tlsdir;
+	struct node *node;
 	size_t n;
-	const char *dir, *tlsdir;
-	double ready_ms; /* from start to ready */
+	int64_t deadline, nap_ns;
+	int tries;
 };
 
-enum { DESCRIBE_MS = 5000 };
+enum { CALL_MS = 5000, PORT_TRIES = 20 };
 
 /* The hash of a file, valid until the file changes. */
 struct filehash {
@@ -78,29 +78,29 @@ out:
 }
 
 static struct json *
-describe_file(const struct describe *d, const char *name, const char *path)
+describe_file(const struct fleet *f, const char *name, const char *path)
 {
 	struct json *j = json_object();
 
 	json_set_str(j, "path", name);
-	json_set_str(j, "sha256", get_file_hash(d->shared, path));
+	json_set_str(j, "sha256", get_file_hash(f->shared, path));
 	return j;
 }
 
 /* The program that runs, and the script that started it, if it is another file:
  * its options may make another server of the same program. */
 static struct json *
-describe_binary(const struct describe *d)
+describe_binary(const struct fleet *f)
 {
 	struct json *j;
 	char path[64];
 	const char *sha, *own;
 
-	if (d->spec->count) /* the process is that of valgrind */
-		return describe_file(d, d->spec->server, d->spec->server);
-	snprintf(path, sizeof path, "/proc/%ld/exe", d->node[0].pid);
-	j = describe_file(d, d->spec->server, path);
-	sha = get_file_hash(d->shared, d->spec->server);
+	if (f->spec.count) /* the process is that of valgrind */
+		return describe_file(f, f->spec.server, f->spec.server);
+	snprintf(path, sizeof path, "/proc/%ld/exe", f->node[0].pid);
+	j = describe_file(f, f->spec.server, path);
+	sha = get_file_hash(f->shared, f->spec.server);
 	own = json_get_str(j, "sha256");
 	if (sha && own && strcmp(sha, own) != 0)
 		json_set_str(j, "script_sha256", sha);
@@ -108,15 +108,15 @@ describe_binary(const struct describe *d)
 }
 
 static struct json *
-describe_modules(const struct describe *d)
+describe_modules(const struct fleet *f)
 {
-	const struct json *m = json_first(json_get(d->spec->json, "modules"));
+	const struct json *m = json_first(json_get(f->spec.json, "modules"));
 	struct json *list = json_array();
 	const char *path;
 
 	for (; m; m = json_next(m)) {
 		path = json_get_str(m, "path");
-		json_push(list, describe_file(d, path, path));
+		json_push(list, describe_file(f, path, path));
 	}
 	return list;
 }
@@ -133,25 +133,25 @@ set_from_info(struct json *rec, const char *key, const struct reply *info,
 }
 
 static struct json *
-describe_nodes(const struct describe *d)
+describe_nodes(const struct fleet *f)
 {
 	struct json *list = json_array(), *j;
 	const struct node *n;
 	char *cpus;
 
-	for (size_t i = 0; i < d->n; i++) {
-		n = &d->node[i];
+	for (size_t i = 0; i < f->n; i++) {
+		n = &f->node[i];
 		j = json_object();
-		json_set_str(j, "host", spec_connect_host(d->spec));
+		json_set_str(j, "host", spec_connect_host(&f->spec));
 		json_set_num(j, "port", n->port);
 		json_set_num(j, "pid", (double)n->pid);
 		set_from_info(j, "run_id", n->info, "run_id");
 		json_set_str(j, "role",
-		    i < (size_t)d->spec->primaries ? "primary" : "replica");
+		    i < (size_t)f->spec.primaries ? "primary" : "replica");
 		json_set_str(j, "log", n->log);
 		json_set_str(j, "unixsocket", n->socket);
-		if (d->spec->cpus) {
-			cpus = cpulist_text(&d->spec->cpus[i]);
+		if (f->spec.cpus) {
+			cpus = cpulist_text(&f->spec.cpus[i]);
 			json_set_str(j, "cpus", cpus);
 			free(cpus);
 		}
@@ -161,7 +161,7 @@ describe_nodes(const struct describe *d)
 }
 
 static struct json *
-describe_tls(const struct describe *d)
+describe_tls(const struct fleet *f)
 {
 	static const char *const names[][2] = {{"cacert", "ca.crt"},
 	    {"cert", "client.crt"}, {"key", "client.key"}};
@@ -169,7 +169,7 @@ describe_tls(const struct describe *d)
 	char *path;
 
 	for (size_t i = 0; i < 3; i++) {
-		path = mem_printf("%s/%s", d->tlsdir, names[i][1]);
+		path = mem_printf("%s/%s", f->tlsdir, names[i][1]);
 		json_set_str(j, names[i][0], path);
 		free(path);
 	}
@@ -179,16 +179,16 @@ describe_tls(const struct describe *d)
 
 /* Adds a setting as the server reports it, unless it is a secret. */
 static int
-add_effective_setting(const struct describe *d, struct json *out,
-    const char *name, struct str *why)
+add_effective_setting(
+    const struct fleet *f, struct json *out, const char *name, struct str *why)
 {
-	struct client *c = d->node[0].client;
+	struct client *c = f->node[0].client;
 	const char *value;
 	struct reply *r;
 
 	if (redact_is_secret(name) || json_get(out, name))
 		return 0;
-	r = CLIENT_CALL(c, DESCRIBE_MS, "CONFIG", "GET", name);
+	r = CLIENT_CALL(c, CALL_MS, "CONFIG", "GET", name);
 	if (!r)
 		return str_fail(
 		    why, "CONFIG GET %s: %s", name, client_error(c));
@@ -200,7 +200,7 @@ add_effective_setting(const struct describe *d, struct json *out,
 }
 
 static struct json *
-describe_config(const struct describe *d, struct str *why)
+describe_config(const struct fleet *f, struct str *why)
 {
 	static const char *const always[] = {
 	    "io-threads", "maxmemory-policy", "appendonly", "save"};
@@ -209,19 +209,19 @@ describe_config(const struct describe *d, struct str *why)
 	const char *threads;
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		if (add_effective_setting(d, out, always[i], why) < 0)
+		if (add_effective_setting(f, out, always[i], why) < 0)
 			goto bad;
 	for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
 		for (const struct json *j =
-			 json_first(json_get(d->spec->json, sections[i]));
+			 json_first(json_get(f->spec.json, sections[i]));
 		     j; j = json_next(j))
-			if (add_effective_setting(d, out, json_key(j), why) < 0)
+			if (add_effective_setting(f, out, json_key(j), why) < 0)
 				goto bad;
 	threads = json_get_str(out, "io-threads");
-	if (d->spec->io_threads && threads &&
-	    atoi(threads) != d->spec->io_threads) {
+	if (f->spec.io_threads && threads &&
+	    atoi(threads) != f->spec.io_threads) {
 		str_printf(why, "io-threads is %s, but %d was requested",
-		    threads, d->spec->io_threads);
+		    threads, f->spec.io_threads);
 		goto bad;
 	}
 	return out;
@@ -231,29 +231,29 @@ bad:
 }
 
 static struct json *
-describe_count(const struct describe *d)
+describe_count(const struct fleet *f)
 {
 	struct json *j = json_object();
 
-	json_set_str(j, "control", d->node[0].control);
-	json_set_str(j, "dumps", d->node[0].dumps);
+	json_set_str(j, "control", f->node[0].control);
+	json_set_str(j, "dumps", f->node[0].dumps);
 	return j;
 }
 
-/* Returns the record (caller frees with json_free), or NULL with the reason in
- * *why. */
+/* Returns the record of nodes that are ready and connected (caller frees with
+ * json_free), or NULL with the reason in *why. */
 static struct json *
-describe_server(const struct describe *d, struct str *why)
+describe_server(const struct fleet *f, double ready_ms, struct str *why)
 {
 	struct json *rec = record_new("server"), *settings;
-	const struct reply *info = d->node[0].info;
+	const struct reply *info = f->node[0].info;
 	const char *sha;
 
-	json_set_str(rec, "id", d->spec->id);
+	json_set_str(rec, "id", f->spec.id);
 	json_set_str(rec, "status", "ok");
-	json_set(rec, "binary", describe_binary(d));
-	if (json_len(json_get(d->spec->json, "modules")))
-		json_set(rec, "modules", describe_modules(d));
+	json_set(rec, "binary", describe_binary(f));
+	if (json_len(json_get(f->spec.json, "modules")))
+		json_set(rec, "modules", describe_modules(f));
 	set_from_info(rec, "version", info, "redis_version");
 	set_from_info(rec, "version", info, "valkey_version");
 	set_from_info(rec, "git_sha", info, "redis_git_sha1");
@@ -261,34 +261,22 @@ describe_server(const struct describe *d, struct str *why)
 	if (sha && !sha[strspn(sha, "0")])
 		json_del(rec, "git_sha");
 	set_from_info(rec, "build_id", info, "redis_build_id");
-	json_set_bool(rec, "cluster", d->spec->cluster);
-	json_set(rec, "nodes", describe_nodes(d));
-	if (d->spec->tls)
-		json_set(rec, "tls", describe_tls(d));
-	if (d->spec->count)
-		json_set(rec, "count", describe_count(d));
-	json_set_num(rec, "ready_ms", d->ready_ms);
-	settings = describe_config(d, why);
+	json_set_bool(rec, "cluster", f->spec.cluster);
+	json_set(rec, "nodes", describe_nodes(f));
+	if (f->spec.tls)
+		json_set(rec, "tls", describe_tls(f));
+	if (f->spec.count)
+		json_set(rec, "count", describe_count(f));
+	json_set_num(rec, "ready_ms", ready_ms);
+	settings = describe_config(f, why);
 	if (!settings) {
 		json_free(rec);
 		return NULL;
 	}
 	json_set(rec, "config", settings);
-	json_set_str(rec, "dir", d->dir);
+	json_set_str(rec, "dir", f->dir);
 	return rec;
 }
-
-enum { CALL_MS = 5000, PORT_TRIES = 20 };
-
-struct fleet {
-	struct shared *shared;
-	struct spec spec;
-	char *dir, *tlsdir;
-	struct node *node;
-	size_t n;
-	int64_t deadline, nap_ns;
-	int tries;
-};
 
 /* Reports the first line of 'why', and the others, the log, below it. */
 static void
@@ -607,14 +595,7 @@ start_nodes(struct fleet *f, struct json **record, struct str *why)
 	for (size_t i = 0; i < f->n; i++)
 		if (apply_config_set(f, &f->node[i], why) < 0)
 			return explain_dead_node(f, why);
-	*record = describe_server(&(struct describe){.shared = f->shared,
-				      .spec = &f->spec,
-				      .node = f->node,
-				      .n = f->n,
-				      .dir = f->dir,
-				      .tlsdir = f->tlsdir,
-				      .ready_ms = ready_ms},
-	    why);
+	*record = describe_server(f, ready_ms, why);
 	if (!*record)
 		return explain_dead_node(f, why);
 	for (size_t i = 0; i < f->n; i++)
