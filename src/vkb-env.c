@@ -123,23 +123,23 @@ write_or_check_state(const struct opts *o, const char *root)
 	return rc;
 }
 
-/* Returns the exit status as a shell does; *reason: the signal we got, or 0. */
+/* Returns the exit status as a shell does. */
 static int
-wait_command(struct proc *p, struct halt *h, int *reason)
+wait_command(struct proc *p, struct halt *h)
 {
 	struct pollfd fd[2] = {{.fd = proc_fd(p), .events = POLLIN},
 	    {.fd = halt_fd(h), .events = POLLIN}};
 	bool tty = false;
-	int status;
+	int status, reason;
 
 	while (!proc_wait(p, 0, &status)) {
 		if (poll(fd, 2, -1) < 0 && errno != EINTR)
 			err_die("cannot wait: %s", strerror(errno));
-		*reason = halt_reason(h, &tty);
-		if (!*reason)
+		reason = halt_reason(h, &tty);
+		if (!reason)
 			continue;
-		if (*reason > 0 && !tty)
-			proc_signal(p, *reason);
+		if (!tty)
+			proc_signal(p, reason);
 		if (!proc_wait(p, GRACE_MS, &status))
 			status = proc_stop(p, GRACE_MS);
 		break;
@@ -148,7 +148,7 @@ wait_command(struct proc *p, struct halt *h, int *reason)
 }
 
 static int
-run_command(char **argv, struct halt *h, int *reason)
+run_command(char **argv, struct halt *h)
 {
 	struct proc_spec spec = {
 	    .argv = (const char *const *)argv, .death_signal = SIGTERM};
@@ -157,7 +157,7 @@ run_command(char **argv, struct halt *h, int *reason)
 
 	if (!p)
 		return errno == ENOENT ? 127 : 126;
-	status = wait_command(p, h, reason);
+	status = wait_command(p, h);
 	proc_free(p);
 	return status;
 }
@@ -174,18 +174,16 @@ static int
 apply_during(const struct tune *t, const struct opt_args *args)
 {
 	struct halt *h = halt_open(false);
-	int rc = 125, reason = 0;
+	int rc = 125;
 
 	if (h && reaper_start(restore_settings, (void *)(size_t)t) == 0 &&
 	    tune_apply(t, args->v, args->n, getpid()) == 0) {
-		rc = run_command(args->rest, h, &reason);
+		rc = run_command(args->rest, h);
 		if (tune_restore(t) < 0)
 			rc = 125;
 	}
 	reaper_dismiss();
-	halt_close(h);
-	if (reason)
-		halt_raise(reason);
+	halt_finish(h);
 	return rc;
 }
 
