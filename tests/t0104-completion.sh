@@ -3,7 +3,11 @@
 # every option and choice.
 . "${0%/*}/lib.sh"
 
+mkdir -p out/fish
+echo 'complete -c vkb -l gone' >out/fish/vkb-gone.fish
 test_that 'completion is written' vkb-completion "$VKB_BIN" out
+test_absent '-l gone' out/fish/vkb.fish 'that of a program which is gone is not read'
+test_match '^complete -c vkb .*seen_subcommand_from stats. ' out/fish/vkb.fish 'vkb has that of a program'
 test_status 2 'one operand that is not a shell is a usage error' vkb-completion "$VKB_BIN"
 for shell in bash zsh fish; do
   test_that "completion for $shell is printed" vkb-completion $shell
