@@ -16,6 +16,12 @@
 
 /* What the parts of a run measured, added up exactly; see parts.h. */
 
+struct joined {
+	struct json *const *v; /* the records of all parts */
+	size_t n;
+	double seconds; /* until a given number of requests was made; or 0 */
+};
+
 static double
 get_metric(const struct json *part, const char *key)
 {
@@ -242,20 +248,6 @@ join_bound(const struct joined *w, struct json *run)
 				return;
 			}
 		}
-}
-
-/*
- * Sets metrics, hist, series, errors and bound of a run. Appends to *why what
- * cannot be read.
- */
-static void
-joined_set(const struct joined *w, struct json *run, struct str *why)
-{
-	join_metrics(w, run);
-	join_histograms(w, run, why);
-	join_series(w, run);
-	join_errors(w, run);
-	join_bound(w, run);
 }
 
 /* A run that still lacks parts. */
@@ -488,7 +480,11 @@ join_parts(struct incomplete_run *w)
 			check_overlap(w, run, s, &why);
 		all = (struct joined){
 		    w->v, w->n, has_requests(w) ? (s.end - s.first) / 1e6 : 0};
-		joined_set(&all, run, &why);
+		join_metrics(&all, run);
+		join_histograms(&all, run, &why);
+		join_series(&all, run);
+		join_errors(&all, run);
+		join_bound(&all, run);
 	}
 	json_set_str(run, "status", why.len ? "failed" : "ok");
 	json_set_str(run, "error", why.s);

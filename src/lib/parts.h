@@ -6,8 +6,6 @@
 #ifndef PARTS_H
 #define PARTS_H
 
-#include <stddef.h>
-
 struct json;
 struct parts;
 
@@ -29,12 +27,5 @@ struct json *parts_add(struct parts *, struct json *part);
  * there is none.
  */
 struct json *parts_next_incomplete(struct parts *);
-
-struct joined {
-	struct json *const *v; /* the records of all parts */
-	size_t n;
-	double
-	    seconds; /* time until a given number of requests was made; or 0 */
-};
 
 #endif
