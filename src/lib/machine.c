@@ -89,19 +89,6 @@ static const struct setting {
     {"somaxconn", NUMBER, .path = "/proc/sys/net/core/somaxconn"}};
 
 static void
-set_chosen(struct json *env, const char *name, char *line)
-{
-	char *open = line ? strchr(line, '[') : NULL;
-	char *shut = open ? strchr(open, ']') : NULL;
-
-	if (shut) {
-		*shut = '\0';
-		json_set_str(env, name, open + 1);
-	}
-	free(line);
-}
-
-static void
 set_list(struct json *env, const char *root, const struct setting *t)
 {
 	char *v = sysfile_line(root, t->path);
@@ -116,7 +103,7 @@ set_list(struct json *env, const char *root, const struct setting *t)
 static void
 add_setting(struct json *env, const char *root, const struct setting *t)
 {
-	double number = sysfile_num(root, t->path);
+	double number;
 	char *v;
 
 	switch (t->kind) {
@@ -127,14 +114,15 @@ add_setting(struct json *env, const char *root, const struct setting *t)
 		set_list(env, root, t);
 		break;
 	case NUMBER:
-		json_set_num(env, t->name, number);
+		json_set_num(env, t->name, sysfile_num(root, t->path));
 		break;
 	case FLAG:
+		number = sysfile_num(root, t->path);
 		if (!isnan(number))
 			json_set_bool(env, t->name, number == t->yes);
 		break;
 	case CHOSEN:
-		set_chosen(env, t->name, sysfile_line(root, t->path));
+		set_taken(env, t->name, sysfile_chosen(root, t->path));
 		break;
 	case SHARED:
 		set_taken(env, t->name, sysfile_all(root, t->path));

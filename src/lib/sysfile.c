@@ -58,6 +58,20 @@ sysfile_line(const char *root, const char *path)
 }
 
 char *
+sysfile_chosen(const char *root, const char *path)
+{
+	char *s = sysfile_line(root, path);
+	char *open = s ? strchr(s, '[') : NULL;
+	char *shut = open ? strchr(open, ']') : NULL;
+
+	if (shut) {
+		*shut = '\0';
+		memmove(s, open + 1, strlen(open + 1) + 1);
+	}
+	return s;
+}
+
+char *
 sysfile_value(const char *root, const char *path, const char *key)
 {
 	return read_value(root, path, key, " \t\r\n:=\"");

@@ -11,6 +11,9 @@
 /* Returns the trimmed first line, or NULL if it is blank. Caller frees. */
 char *sysfile_line(const char *root, const char *path);
 
+/* The same, or of "always [madvise] never" madvise. */
+char *sysfile_chosen(const char *root, const char *path);
+
 /* Returns the number that the file begins with, or NAN. */
 double sysfile_num(const char *root, const char *path);
 

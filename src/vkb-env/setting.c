@@ -46,21 +46,6 @@ static const struct setting setting_table[] = {
     {"numa_balancing", "/proc/sys/kernel/numa_balancing", "0", NULL},
     {"nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", "0", NULL}, {0}};
 
-/* Of "always [madvise] never", returns madvise. */
-char *
-setting_read(const char *root, const char *path)
-{
-	char *s = sysfile_line(root, path);
-	char *open = s ? strchr(s, '[') : NULL;
-	char *shut = open ? strchr(open, ']') : NULL;
-
-	if (shut) {
-		*shut = '\0';
-		memmove(s, open + 1, strlen(open + 1) + 1);
-	}
-	return s;
-}
-
 int
 setting_write(const char *root, const char *path, const char *value)
 {
@@ -77,7 +62,7 @@ setting_write(const char *root, const char *path, const char *value)
 		error = put < 0 ? errno : EIO;
 	if (close(fd) < 0 && !error)
 		error = errno;
-	now = setting_read(root, path);
+	now = sysfile_chosen(root, path);
 	if (!error && (!now || strcmp(now, value) != 0))
 		error = EINVAL;
 	free(now);
@@ -112,7 +97,7 @@ find_edits(struct edits *c, const char *root, const struct setting *s)
 	char **list = sysfile_glob(root, s->pattern), *now;
 
 	for (char **p = list; *p; p++) {
-		now = setting_read(root, *p);
+		now = sysfile_chosen(root, *p);
 		if (now && strcmp(now, s->wanted) != 0 &&
 		    (!s->bad || strcmp(now, s->bad) == 0) &&
 		    !(strcmp(s->name, "idle") == 0 && is_shallow(root, *p)))

@@ -31,9 +31,6 @@ bool setting_known(const char *root, const char *name);
 /* Returns the name of a file's setting, or NULL: no other file is written. */
 const char *setting_name(const char *path);
 
-/* Returns the value in a file, or NULL. The caller frees it. */
-char *setting_read(const char *root, const char *path);
-
 /* Writes a value. Returns 0, or -1 with errno; EINVAL: it did not stay. */
 int setting_write(const char *root, const char *path, const char *value);
 

@@ -82,7 +82,7 @@ remove_state(const struct tune *t)
 static int
 restore_setting(const struct tune *t, const struct change *c)
 {
-	char *now = setting_read(t->root, c->path);
+	char *now = sysfile_chosen(t->root, c->path);
 	int rc = 1;
 
 	if (!now || strcmp(now, c->old) == 0) {
@@ -208,7 +208,7 @@ check_writable(const struct tune *t, const struct edits *c)
 static bool
 is_gone(const struct tune *t, const struct change *c)
 {
-	char *now = setting_read(t->root, c->path);
+	char *now = sysfile_chosen(t->root, c->path);
 	bool off = !now;
 
 	free(now);
