@@ -54,6 +54,10 @@ cli --scan | while read -r k; do cli get "$k"; done | sort | uniq -c | xargs >mo
 cli flushall >/dev/null
 run -t 'INCR n:__field:id__' -t 'INCR n:__field:id__' --dataset d.csv -n 1500 -P 8 >both
 cli dbsize >both.size
+run -t 'RPUSH all __field:id__ __field:title__ __field:body__' -t 'RPUSH some __field:body__' \
+  --dataset d.csv -n 1 -c 1 >parts
+cli --no-raw lindex all 2 >parts.all
+cli --no-raw lindex some 0 >parts.some
 END
 ENGINE=$engine
 export ENGINE
@@ -72,6 +76,7 @@ test_same '"\x00\x00\x80?\x00\x00\x00@"' "$(cat npy.one)" 'a vector of NPY is se
 test_same '"\x01\x02\x03\x04\x05\x06\a\b"' "$(cat npy.last)" 'a vector of any bytes is unchanged'
 test_same '5 100 5 101' "$(cat most.got)" '--maxdocs repeats the first rows'
 test_same 3000 "$(cat both.size)" 'two streams share the rows'
+test_same "$(cat parts.all)" "$(cat parts.some)" 'a stream that names fewer fields sends these'
 
 # trouble WHAT FILE TEXT PATTERN: the dataset FILE is an error that matches PATTERN
 trouble() {

@@ -962,15 +962,6 @@ datasets_free(struct datasets *s)
 	free(s);
 }
 
-static bool
-has_fields(const struct rowset *d, const char *const *fields)
-{
-	for (; *fields; fields++)
-		if (rowset_field(d, *fields) < 0)
-			return false;
-	return true;
-}
-
 void
 datasets_drop_stale(struct datasets *s)
 {
@@ -1005,7 +996,7 @@ datasets_get(struct datasets *s, const struct dataset_want *want,
 		    hash_is_same_file(&e->st, &fresh.st) &&
 		    e->maxdocs == want->maxdocs &&
 		    strcmp(e->element, element) == 0 &&
-		    has_fields(e->d, want->fields))
+		    rowset_is_of(e->d, want->fields))
 			return e->d;
 	}
 	fresh.d = dataset_read(want, stop, arg);

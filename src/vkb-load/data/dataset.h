@@ -38,9 +38,10 @@ struct rowset *dataset_read(
 
 /*
  * A cache for further runs. datasets_get works as dataset_read, but reads a
- * file again only if it has changed or other fields are wanted. The result is
- * borrowed, until datasets_drop_stale frees the rows of files that have changed
- * or are gone.
+ * file again only if it has changed, or not the same fields are wanted in the
+ * same order: templates address a field by its place. The result is borrowed,
+ * until datasets_drop_stale frees the rows of files that have changed or are
+ * gone.
  */
 struct datasets *datasets_new(void);
 void datasets_free(struct datasets *);

@@ -89,13 +89,15 @@ rowset_count(const struct rowset *d)
 	return d->rows;
 }
 
-int
-rowset_field(const struct rowset *d, const char *name)
+bool
+rowset_is_of(const struct rowset *d, const char *const *fields)
 {
-	for (size_t i = 0; i < d->nfields; i++)
-		if (strcmp(d->fields[i], name) == 0)
-			return (int)i;
-	return -1;
+	size_t i;
+
+	for (i = 0; i < d->nfields && fields[i]; i++)
+		if (strcmp(d->fields[i], fields[i]) != 0)
+			return false;
+	return i == d->nfields && !fields[i];
 }
 
 size_t

@@ -5,6 +5,7 @@
 #ifndef ROWSET_H
 #define ROWSET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +26,8 @@ struct rowset_value {
 int rowset_add(struct rowset *, const struct rowset_value *values);
 
 uint64_t rowset_count(const struct rowset *);
-int rowset_field(const struct rowset *, const char *name); /* or -1 */
+/* Has it these fields, in this order, and no others? */
+bool rowset_is_of(const struct rowset *, const char *const *fields);
 size_t rowset_mean(const struct rowset *);    /* mean bytes of a row */
 size_t rowset_longest(const struct rowset *); /* bytes of the fields of a row */
 
