@@ -648,6 +648,9 @@ integers(void)
 	is_none("X __int:2:1__", "'__int:2:1__'");
 	is_none("X __int:1__", "'__int:1__'");
 	is_none("X __int:a:b__", "'__int:a:b__'");
+	is_none("X __int:-5:-1__", "'__int:-5:-1__'");
+	is_none("X __int:0:-1__", "'__int:0:-1__'");
+	is_none("X \"__int: 1:2__\"", "'__int: 1:2__'");
 	is_none("X __int:1:1__ __int:1:2:__", "'__int:1:2:__'");
 }
 

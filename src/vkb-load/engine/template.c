@@ -177,19 +177,23 @@ report_unknown(struct making *m, const char *p, size_t n)
 static bool
 find_range(struct template *t, const char *p, size_t n, uint32_t *which)
 {
-	char *text = mem_strn(p, n);
-	unsigned long long low, high;
+	char *text = mem_strn(p, n), low[16], high[16];
+	uint64_t last;
 	struct range r;
 	int end = 0;
 
-	if (sscanf(text, PLACEHOLDER_INT "%15llu:%15llu__%n", &low, &high,
-		&end) != 2 ||
-	    (size_t)end != n || low > high)
+	/* Only digits: %llu would take a sign, too. */
+	if (sscanf(text, PLACEHOLDER_INT "%15[0-9]:%15[0-9]__%n", low, high,
+		&end) != 2)
 		end = 0;
 	free(text);
-	if (!end)
+	if ((size_t)end != n)
 		return false;
-	r = (struct range){low, high - low + 1};
+	r.low = strtoull(low, NULL, 10);
+	last = strtoull(high, NULL, 10);
+	if (r.low > last)
+		return false;
+	r.count = last - r.low + 1;
 	for (*which = 0; *which < t->nranges; ++*which)
 		if (memcmp(&t->ranges[*which], &r, sizeof r) == 0)
 			return true;
