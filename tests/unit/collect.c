@@ -75,8 +75,6 @@ seconds(void)
 	tap_ok(r.nintervals == 2 && r.intervals[0].requests == 2 &&
 		r.intervals[1].requests == 0 && r.answered == 2,
 	    "a second is added to the run when the next one begins");
-	tap_ok(r.intervals[0].handed == 1 && r.intervals[1].handed == 1,
-	    "a second without replies is added too");
 	tap_ok(w.interval == 2 && w.interval_end == r.t0 + 3 * RUN_SECOND &&
 		w.interval_counted == 1,
 	    "the thread has begun a new second");
@@ -95,6 +93,70 @@ seconds(void)
 	hist_free(r.latency);
 	hist_free(r.service);
 	free_worker(&w);
+}
+
+/* Lengths of the intervals that a meter got. */
+struct told {
+	size_t n;
+	double lengths[4];
+};
+
+static void
+note(void *arg, const struct engine_ended *e)
+{
+	struct told *t = arg;
+
+	t->lengths[t->n++] = e->length_s;
+}
+
+/* Of two threads one is done in the first second. */
+static void
+early(void)
+{
+	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	struct engine_work work = {.duration_s = 2.5};
+	struct cmdsource c = {.items = 1};
+	struct worker w[2];
+	struct run r = {.together = 1,
+	    .gate = &gate,
+	    .work = &work,
+	    .source = &c,
+	    .arrivals = arrivals_find(&work),
+	    .workers = w,
+	    .nworkers = 2,
+	    .tells = true,
+	    .requests = 3,
+	    .t0 = 5 * RUN_SECOND,
+	    .t1 = INT64_MAX,
+	    .latency = HIST_LATENCY()};
+	struct told told = {0};
+	struct engine_meter m = {.ended = note, .ended_arg = &told};
+	struct engine_result o = {0};
+
+	w[0] = worker(&r);
+	w[1] = worker(&r);
+	counters_end_slice(&w[0]);
+	counters_close_intervals(&r, false);
+	tap_ok(r.closed == 0, "a second ends when no thread is in it");
+	w[1].loop.now = r.t0 + RUN_SECOND;
+	counters_record(&w[1], 1000, 1);
+	counters_close_intervals(&r, false);
+	tap_ok(r.closed == 1, "a thread that is done is in none");
+	w[1].loop.now = w[1].last_ns = r.t0 + 9 * RUN_SECOND / 4;
+	counters_record(&w[1], 1000, 1);
+	counters_end_slice(&w[1]);
+	counters_close_intervals(&r, false);
+	counters_tell_intervals(&r, &m, 0);
+	tap_ok(r.closed == 1 && told.n == 1 && told.lengths[0] == 1,
+	    "the last second is not told before the run has ended");
+	counters_collect(&r, &o);
+	counters_tell_intervals(&r, &m, 0);
+	tap_ok(told.n == 3 && told.lengths[1] == 1 && told.lengths[2] == .25,
+	    "then it is as long as the run went on");
+	free(r.intervals);
+	engine_result_free(&o);
+	free_worker(&w[0]);
+	free_worker(&w[1]);
 }
 
 static struct run
@@ -118,7 +180,8 @@ finished(
 	r.nintervals = 4;
 	r.intervals = mem_array(4, sizeof *r.intervals);
 	for (size_t i = 0; i < 4; i++)
-		r.intervals[i].requests = 10 + i;
+		r.intervals[i] =
+		    (struct interval){.requests = 10 + i, .length_s = 1};
 	r.intervals[1].hist = HIST_LATENCY();
 	hist_add(r.intervals[1].hist, 2000000, 98);
 	hist_add(r.intervals[1].hist, 7000000, 2);
@@ -350,6 +413,7 @@ main(void)
 {
 	kinds();
 	seconds();
+	early();
 	sums();
 	connects();
 	ends();

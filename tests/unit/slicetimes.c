@@ -203,7 +203,8 @@ sliced(const struct engine_work *w, struct worker *workers)
 	r.active_ns = 1000 * MS;
 	r.sliced_ns = 900 * MS;
 	r.intervals = mem_array(2, sizeof *r.intervals);
-	r.nintervals = r.closed = 2;
+	r.nintervals = 2;
+	r.closed = 1;
 	r.intervals[1].hist = HIST_LATENCY();
 	r.next = r.requests;
 	return r;

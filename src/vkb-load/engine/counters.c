@@ -72,11 +72,12 @@ hand_over(struct worker *w, size_t until)
 	struct run *r = w->run;
 	struct interval *in;
 
-	while (r->nintervals <= w->interval || r->nintervals < until) {
+	while (r->nintervals < until) {
 		r->intervals = mem_grow(r->intervals, r->nintervals,
 		    &r->intervals_cap, sizeof *r->intervals);
 		in = &r->intervals[r->nintervals];
-		*in = (struct interval){.start_ns = r->slice_s > 0
+		*in = (struct interval){.length_s = 1,
+		    .start_ns = r->slice_s > 0
 			? r->t0
 			: r->t0 + (int64_t)r->nintervals * RUN_SECOND};
 		r->nintervals++;
@@ -95,11 +96,9 @@ hand_over(struct worker *w, size_t until)
 	}
 	in->requests += w->interval_counted;
 	in->errors += take_errors(w);
-	in->length_s = r->slice_s;
 	r->answered += w->interval_counted;
 	w->interval_counted = 0;
-	for (; w->interval < until; w->interval++)
-		r->intervals[w->interval].handed++;
+	w->interval = until;
 }
 
 void
@@ -121,6 +120,8 @@ counters_end_slice(struct worker *w)
 
 	pthread_mutex_lock(&r->gate->lock);
 	hand_over(w, w->interval + 1);
+	if (r->slice_s <= 0)
+		w->interval = SIZE_MAX; /* it has no part in later ones */
 	r->ndone++;
 	pthread_cond_broadcast(&r->gate->changed);
 	pthread_mutex_unlock(&r->gate->lock);
@@ -149,6 +150,17 @@ counters_record(struct worker *w, int64_t ns, uint32_t n)
 	w->interval_counted += n;
 }
 
+/* Has a thread that runs yet to hand over the interval? Where none runs, it is
+ * known later when the interval ended. */
+static bool
+is_open(const struct run *r, size_t interval)
+{
+	for (size_t i = 0; i < r->nworkers; i++)
+		if (r->workers[i].interval <= interval)
+			return true;
+	return r->ndone == r->nworkers;
+}
+
 void
 counters_close_intervals(struct run *r, bool all)
 {
@@ -156,7 +168,7 @@ counters_close_intervals(struct run *r, bool all)
 
 	for (; r->closed < r->nintervals; r->closed++) {
 		in = &r->intervals[r->closed];
-		if (!all && (size_t)in->handed < r->nworkers)
+		if (!all && is_open(r, r->closed))
 			return;
 		in->p50_ms = in->p99_ms = in->max_ms = NAN;
 		if (!in->hist)
@@ -188,9 +200,8 @@ counters_tell_intervals(struct run *r, const struct engine_meter *m, size_t k)
 		if (!more)
 			break;
 		m->ended(m->ended_arg,
-		    &(struct engine_ended){k, in.start_ns,
-			in.length_s > 0 ? in.length_s : 1, in.requests,
-			in.errors, in.hist});
+		    &(struct engine_ended){k, in.start_ns, in.length_s,
+			in.requests, in.errors, in.hist});
 		hist_free(in.hist);
 	}
 }
@@ -297,22 +308,22 @@ static void
 set_intervals(struct run *r, struct engine_result *out)
 {
 	struct engine_interval *e;
-	double at = 0, slice;
-	size_t i;
+	struct interval *in;
+	double at = 0;
 
 	counters_close_intervals(r, true);
 	out->intervals = mem_array(r->nintervals + 1, sizeof *out->intervals);
-	for (i = 0; i < r->nintervals; i++) {
+	for (in = r->intervals; in < r->intervals + r->nintervals; in++) {
 		if (at >= out->elapsed_s)
 			break; /* only late replies of the drain */
+		in->length_s = fmin(in->length_s, out->elapsed_s - at);
 		e = &out->intervals[out->nintervals++];
-		slice = r->intervals[i].length_s;
-		e->length_s = fmin(slice > 0 ? slice : 1, out->elapsed_s - at);
+		e->length_s = in->length_s;
 		e->at_s = at += e->length_s;
-		e->requests = r->intervals[i].requests;
-		e->p50_ms = r->intervals[i].p50_ms;
-		e->p99_ms = r->intervals[i].p99_ms;
-		e->max_ms = r->intervals[i].max_ms;
+		e->requests = in->requests;
+		e->p50_ms = in->p50_ms;
+		e->p99_ms = in->p99_ms;
+		e->max_ms = in->max_ms;
 		e->offered_rps = get_offered(r->work, at - e->length_s, at);
 	}
 }

@@ -43,8 +43,10 @@ void counters_end_interval(struct worker *, int64_t now);
 /* Ends the worker's slice, of which an ordinary run has one. */
 void counters_end_slice(struct worker *);
 /*
- * Computes the percentiles of intervals that all threads have handed over, or
- * of all. Call with the lock held.
+ * Computes the percentiles of intervals that all threads which run have handed
+ * over, or of all: the last one of a run ends when it is collected, which is
+ * when its length is known, and that of a slice with the slice. Call with the
+ * lock held.
  */
 void counters_close_intervals(struct run *, bool all);
 

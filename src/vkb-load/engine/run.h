@@ -37,8 +37,7 @@ struct redirect;
 struct interval {
 	struct hist *hist;
 	uint64_t requests;
-	double length_s; /* of a slice; 0: a second */
-	int handed;      /* threads that handed in their part */
+	double length_s; /* a second, until its end is known */
 	int64_t start_ns;
 	uint64_t errors; /* of this time, measured or not */
 	double p50_ms, p99_ms, max_ms;
@@ -96,7 +95,7 @@ struct worker {
 	int64_t tick_ns, last_ns;
 	size_t slice; /* the one it runs or ran last */
 	int64_t interval_end;
-	size_t interval;
+	size_t interval; /* SIZE_MAX after the last, but not in slices */
 	struct hist *latency, *service; /* of the interval */
 	uint64_t counted, interval_counted, misses, refused;
 	uint64_t errors_handed; /* errors that earlier intervals had */

@@ -1,4 +1,5 @@
 #include "slicetimes.h"
+#include "counters.h"
 #include "hist.h"
 #include "run.h"
 #include "streams.h"
@@ -56,13 +57,13 @@ slicetimes_end(struct run *r, int64_t begin, int64_t end)
 	r->active_ns += end - begin;
 	r->sliced_ns += measured;
 	in->length_s = (double)measured / 1e9;
-	if (measured > 0)
+	if (measured > 0) {
+		counters_close_intervals(r, true);
 		return;
+	}
 	hist_free(in->hist); /* it ended within its head */
 	in->hist = NULL;
 	r->nintervals--;
-	if (r->closed > r->nintervals)
-		r->closed = r->nintervals;
 }
 
 /*

@@ -145,8 +145,7 @@ get_done_share(struct run *r, int64_t now, struct engine_progress *p)
 	if (r->closed) {
 		last = &r->intervals[r->closed - 1];
 		p->rps = (isnan(p->rps) ? 0 : p->rps) +
-		    (double)last->requests /
-			(last->length_s > 0 ? last->length_s : 1);
+		    (double)last->requests / last->length_s;
 		p->p99_ms = fmax(p->p99_ms, last->p99_ms);
 	}
 	return r->t1 != INT64_MAX
