@@ -52,6 +52,35 @@ kinds(void)
 	    "the last row counts all other kinds together");
 }
 
+/* Two threads had 20 kinds each, none of them the same. */
+static void
+too_many_kinds(void)
+{
+	struct engine_result r = {0};
+	static struct engine_error v[ENGINE_ERRORS];
+	struct engine_error e = {.count = 3};
+	size_t n = 0;
+	char text[32];
+
+	for (int i = 0; i < 40; i++) {
+		snprintf(e.kind, sizeof e.kind, "kind %d", i);
+		engine_result_add_error(&r, &e);
+	}
+	tap_ok(r.nerrors == ENGINE_ERRORS && r.errors[30].count == 3 &&
+		r.errors[31].count == 27,
+	    "kinds of all threads beyond the 31st are counted together");
+	tap_str(r.errors[31].kind, "other", "under no kind of their own");
+	for (int i = 0; i < 40; i++) {
+		snprintf(text, sizeof text, "reason %d", i % 35);
+		counters_add_row(v, &n, "kind", text, 2, true);
+	}
+	tap_ok(n == ENGINE_ERRORS && v[0].count == 4 && v[5].count == 2 &&
+		v[31].count == 8,
+	    "a kind with several reasons has several rows");
+	tap_str(v[31].kind, "other", "too many of them are another kind");
+	tap_str(v[31].text, "for several reasons", "with a reason of its own");
+}
+
 /* One thread answers 2 requests in the first second, none in the second, and 1
  * in the third. */
 static void
@@ -140,18 +169,18 @@ early(void)
 	tap_ok(r.closed == 0, "a second ends when no thread is in it");
 	w[1].loop.now = r.t0 + RUN_SECOND;
 	counters_record(&w[1], 1000, 1);
-	counters_close_intervals(&r, false);
-	tap_ok(r.closed == 1, "a thread that is done is in none");
 	w[1].loop.now = w[1].last_ns = r.t0 + 9 * RUN_SECOND / 4;
 	counters_record(&w[1], 1000, 1);
+	counters_close_intervals(&r, false);
+	tap_ok(r.closed == 2, "a thread that is done is in none");
 	counters_end_slice(&w[1]);
 	counters_close_intervals(&r, false);
 	counters_tell_intervals(&r, &m, 0);
-	tap_ok(r.closed == 1 && told.n == 1 && told.lengths[0] == 1,
+	tap_ok(r.closed == 2 && told.n == 2 && told.lengths[1] == 1,
 	    "the last second is not told before the run has ended");
 	counters_collect(&r, &o);
 	counters_tell_intervals(&r, &m, 0);
-	tap_ok(told.n == 3 && told.lengths[1] == 1 && told.lengths[2] == .25,
+	tap_ok(told.n == 3 && told.lengths[0] == 1 && told.lengths[2] == .25,
 	    "then it is as long as the run went on");
 	free(r.intervals);
 	engine_result_free(&o);
@@ -412,6 +441,7 @@ int
 main(void)
 {
 	kinds();
+	too_many_kinds();
 	seconds();
 	early();
 	sums();

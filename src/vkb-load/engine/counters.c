@@ -12,34 +12,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-add_error(struct engine_error *v, size_t *n, const char *kind, const char *text)
+/* Returns the row of a kind and, if it is not NULL, a text; or NULL. */
+static struct engine_error *
+find_row(struct engine_error *v, size_t n, const char *kind, const char *text)
 {
-	struct engine_error *e;
-	size_t i;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(v[i].kind, kind) == 0 &&
+		    (!text || strcmp(v[i].text, text) == 0))
+			return &v[i];
+	return NULL;
+}
 
-	for (i = 0; i < *n; i++)
-		if (strcmp(v[i].kind, kind) == 0) {
-			v[i].count++;
-			return;
-		}
-	if (*n == ENGINE_ERRORS - 1) {
-		/* The last row counts all further kinds. */
+void
+counters_add_row(struct engine_error *v, size_t *n, const char *kind,
+    const char *text, uint64_t count, bool by_text)
+{
+	struct engine_error *e = find_row(v, *n, kind, by_text ? text : NULL);
+
+	if (!e && *n >= ENGINE_ERRORS - 1) {
 		kind = "other";
-	} else if (*n == ENGINE_ERRORS) {
-		v[ENGINE_ERRORS - 1].count++;
-		return;
+		text = by_text ? "for several reasons" : text;
+		e = find_row(v, *n, kind, NULL);
 	}
-	e = &v[(*n)++];
-	snprintf(e->kind, sizeof e->kind, "%s", kind);
-	snprintf(e->text, sizeof e->text, "%s", text);
-	e->count = 1;
+	if (!e) {
+		e = &v[(*n)++];
+		snprintf(e->kind, sizeof e->kind, "%s", kind);
+		snprintf(e->text, sizeof e->text, "%s", text);
+		e->count = 0;
+	}
+	e->count += count;
 }
 
 void
 counters_count_error(struct worker *w, const char *kind, const char *text)
 {
-	add_error(w->errors, &w->nerrors, kind, text);
+	counters_add_row(w->errors, &w->nerrors, kind, text, 1, false);
 }
 
 void
@@ -48,7 +55,7 @@ counters_add_error(struct engine_error *v, size_t *n, const char *line)
 	char kind[64];
 
 	snprintf(kind, sizeof kind, "%.*s", (int)strcspn(line, " "), line);
-	add_error(v, n, kind, line);
+	counters_add_row(v, n, kind, line, 1, false);
 }
 
 /* Returns the errors since the last interval was handed over. */
@@ -249,17 +256,8 @@ counters_count_answers(
 void
 engine_result_add_error(struct engine_result *r, const struct engine_error *e)
 {
-	size_t i;
-
-	for (i = 0; i < r->nerrors; i++)
-		if (strcmp(r->errors[i].kind, e->kind) == 0)
-			break;
-	if (i == ENGINE_ERRORS) /* kinds differ by thread: use the last */
-		i--;
-	if (i < r->nerrors)
-		r->errors[i].count += e->count;
-	else
-		r->errors[r->nerrors++] = *e;
+	counters_add_row(
+	    r->errors, &r->nerrors, e->kind, e->text, e->count, false);
 }
 
 void

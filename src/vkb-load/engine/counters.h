@@ -16,6 +16,13 @@ struct engine_result;
 struct run;
 struct worker;
 
+/*
+ * Adds to the row of a kind, or of a kind with that text, of a table of
+ * ENGINE_ERRORS rows, *n of them used. The last row is "other": all further
+ * ones.
+ */
+void counters_add_row(struct engine_error *, size_t *n, const char *kind,
+    const char *text, uint64_t count, bool by_text);
 void counters_count_error(struct worker *, const char *kind, const char *text);
 /* Counts an error reply in a table of ENGINE_ERRORS kinds, *n of them used. */
 void counters_add_error(struct engine_error *, size_t *n, const char *line);

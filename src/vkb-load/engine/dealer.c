@@ -1,6 +1,7 @@
 #include "dealer.h"
 #include "cmdargs.h"
 #include "cmdsource.h"
+#include "counters.h"
 #include "engine.h"
 #include "keys.h"
 #include "mem.h"
@@ -31,32 +32,6 @@ struct dealer_command {
 	uint32_t db;
 	long slot; /* of its keys; -1: it has none */
 };
-
-/* Adds 'count' commands of a kind that are not sent to the *n kinds; if these
- * are too many, to "others". */
-static void
-add_omission(struct engine_error v[ENGINE_ERRORS], size_t *n, const char *name,
-    const char *why, uint64_t count)
-{
-	struct engine_error *e;
-	size_t i;
-
-	for (i = 0; i < *n; i++)
-		if (strcmp(v[i].kind, name) == 0 && strcmp(v[i].text, why) == 0)
-			break;
-	if (i == ENGINE_ERRORS)
-		i--;
-	e = &v[i];
-	e->count += count;
-	if (i < *n)
-		return;
-	if (++*n == ENGINE_ERRORS) {
-		name = "others";
-		why = "for several reasons";
-	}
-	snprintf(e->kind, sizeof e->kind, "%s", name);
-	snprintf(e->text, sizeof e->text, "%s", why);
-}
 
 /* A recorded connection. */
 struct origin {
@@ -217,8 +192,8 @@ place_command(struct dealer *d, const struct dealer_command *x)
 	}
 	c = choose_conn(d, x);
 	if (!c) {
-		add_omission(d->omitted, &d->nomitted, "in a transaction",
-		    "it is on another node", 1);
+		counters_add_row(d->omitted, &d->nomitted, "in a transaction",
+		    "it is on another node", 1, true);
 		free(x->item.bytes);
 		return;
 	}
@@ -418,7 +393,7 @@ deal_next(struct dealer *d)
 	if (!is_ours(d, c->conn))
 		return;
 	if (why) {
-		add_omission(d->omitted, &d->nomitted, name, why, 1);
+		counters_add_row(d->omitted, &d->nomitted, name, why, 1, true);
 		return;
 	}
 	x.act = find_act(&c->words[0]);
@@ -533,8 +508,8 @@ void
 dealer_report(const struct dealer *d, struct engine_result *r)
 {
 	for (size_t i = 0; d && i < d->nomitted; i++)
-		add_omission(r->omitted, &r->nomitted, d->omitted[i].kind,
-		    d->omitted[i].text, d->omitted[i].count);
+		counters_add_row(r->omitted, &r->nomitted, d->omitted[i].kind,
+		    d->omitted[i].text, d->omitted[i].count, true);
 }
 
 static size_t

@@ -358,8 +358,7 @@ engine_command(const struct engine_work *w, size_t i)
 void engine_result_add_errors(
     struct engine_result *to, const struct engine_result *from);
 
-/* Counts errors under their kind; if there are too many kinds, under the last.
- */
+/* Counts errors under their kind; if there are too many kinds, as "other". */
 void engine_result_add_error(
     struct engine_result *, const struct engine_error *);
 
