@@ -192,6 +192,35 @@ burn(clockid_t clock, double ns)
 		;
 }
 
+/* Of two servers one is this process. */
+static void
+partly_remote(void)
+{
+	pid_t self = getpid();
+	struct engine_node nodes[2] = {{.pid = self}, {.pid = 0}};
+	struct engine_target t = {.nodes = nodes, .nnodes = 2};
+	struct watch *w = watch_new(&t);
+	struct engine_meter meter = watch_meter(w);
+	struct watch_cost r;
+	double ns;
+
+	meter.connected(meter.arg, &self, 1);
+	watch_begin(w);
+	ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	burn(CLOCK_THREAD_CPUTIME_ID, 1e8);
+	ns = read_clock(CLOCK_THREAD_CPUTIME_ID) - ns;
+	watch_end(w);
+	watch_report(w, &(struct watch_load){.requests = 1000}, &r);
+	tap_ok(isnan(r.server_busy_percent) && isnan(r.server_cpu_us_per_req) &&
+		isnan(r.memory_mb),
+	    "if one server is elsewhere, the sum of all is unknown");
+	/* Its thread is the client, too. */
+	tap_ok(watch_spent_ns(w) > 1.5 * ns,
+	    "what a server on this host used is not other programs' time");
+	watch_cost_free(&r);
+	watch_free(w);
+}
+
 struct helper {
 	int to[2], from[2];
 };
@@ -375,6 +404,7 @@ main(void)
 {
 	verdicts();
 	remote_server();
+	partly_remote();
 	waits();
 	costs();
 	child_costs();

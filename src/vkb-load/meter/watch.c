@@ -23,15 +23,17 @@ struct counters {
 };
 
 struct watch {
-	pid_t *tids, *pids;
+	pid_t *tids, *pids; /* of the servers, those on this host */
 	size_t ntids, npids;
-	bool is_child;       /* the client is a program ... */
+	size_t nservers; /* npids, or 0: with one elsewhere no sum is whole */
+	bool is_child;   /* the client is a program ... */
 	_Atomic pid_t child; /* ... that has not started where this is 0 */
 	int threads;         /* of the child */
 	struct counters client, server;
 	/* At the begin and the end, of threads of the client ... */
 	struct task_time *clients[2];
 	struct task_time *mains[2]; /* ... and main threads of the servers */
+	double local_ns[2];         /* of all pids */
 	struct sampler *sampler;
 };
 
@@ -98,14 +100,16 @@ read_threads(struct watch *w, int at)
 	size_t i;
 
 	w->clients[at] = mem_array(w->ntids + 1, sizeof **w->clients);
-	w->mains[at] = mem_array(w->npids + 1, sizeof **w->mains);
+	w->mains[at] = mem_array(w->nservers + 1, sizeof **w->mains);
 	for (i = 0; i < w->ntids; i++)
 		w->clients[at][i] = !w->is_child
 		    ? task_thread_time(getpid(), w->tids[i])
 		    : w->child ? task_process_time(w->child)
 			       : (struct task_time){0};
-	for (i = 0; i < w->npids; i++)
+	for (i = 0; i < w->nservers; i++)
 		w->mains[at][i] = task_thread_time(w->pids[i], w->pids[i]);
+	for (i = 0; i < w->npids; i++)
+		w->local_ns[at] += task_process_ns(w->pids[i]);
 }
 
 /* Adds the processes of the servers that are on this host. */
@@ -122,17 +126,15 @@ struct watch *
 watch_new(const struct engine_target *t)
 {
 	struct watch *w = mem_new(sizeof *w);
-	size_t i, n, all = t->nnodes + t->nreplicas;
+	size_t n;
 	pid_t *tids;
 
 	w->threads = 1;
 	add_servers(w, t->nodes, t->nnodes);
 	add_servers(w, t->replicas, t->nreplicas);
-	/* Unless all replicas that are read are here, the cost is unknown. */
-	if (t->nreplicas && w->npids < all)
-		w->npids = 0;
-	/* With a server on another host the sum would be incomplete. */
-	for (i = 0; i < w->npids && w->npids == all; i++) {
+	if (w->npids == t->nnodes + t->nreplicas)
+		w->nservers = w->npids;
+	for (size_t i = 0; i < w->nservers; i++) {
 		tids = task_list_threads(w->pids[i], &n);
 		for (size_t k = 0; k < n; k++)
 			add_thread(&w->server, tids[k]);
@@ -153,7 +155,7 @@ watch_client(void *watch, const pid_t *tids, size_t n)
 		w->tids[i] = tids[i];
 		add_thread(&w->client, tids[i]);
 	}
-	w->sampler = sampler_new(w->pids, w->npids, w->tids,
+	w->sampler = sampler_new(w->pids, w->nservers, w->tids,
 	    w->is_child ? 0 : n, w->is_child ? &w->child : NULL);
 }
 
@@ -299,13 +301,10 @@ watch_bound_name(enum watch_bound bound)
 double
 watch_spent_ns(const struct watch *w)
 {
-	const struct sampled_reading *a, *b;
-
-	if (!w->sampler || !w->clients[1])
+	if (!w->clients[1])
 		return 0;
-	sampled_ends(sampler_data(w->sampler), &a, &b);
 	return compute_spent(w->clients[0], w->clients[1], w->ntids).sum_ns +
-	    (w->npids ? b->server_ns - a->server_ns : 0);
+	    w->local_ns[1] - w->local_ns[0];
 }
 
 /* Drops the samples of a load in slices: a second has slices of all servers. */
@@ -331,7 +330,7 @@ watch_report(
 	struct spent client, mains;
 
 	*r = (struct watch_cost){0};
-	if (!w->sampler || !w->clients[1])
+	if (!w->clients[1])
 		return;
 	sampled_ends(sampler_data(w->sampler), &a, &b);
 	ns = load->active_s > 0 ? load->active_s * 1e9
@@ -339,7 +338,7 @@ watch_report(
 	threads_ns = w->threads * ns;
 	server = b->server_ns - a->server_ns;
 	client = compute_spent(w->clients[0], w->clients[1], w->ntids);
-	mains = compute_spent(w->mains[0], w->mains[1], w->npids);
+	mains = compute_spent(w->mains[0], w->mains[1], w->nservers);
 	r->client_cpu_us_per_req = client.sum_ns / 1e3 / n;
 	r->client_busy_percent = limit_percent(client.most_ns, threads_ns);
 	r->client_cycles_per_req = compute_per_request(&w->client, CYCLES, n);
