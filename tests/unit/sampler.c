@@ -253,6 +253,25 @@ fail_without_processes(void)
 	sampler_free(s);
 }
 
+/* A run that ends before its measured time has no end reading. */
+static void
+free_while_sampling(void)
+{
+	pid_t self = getpid();
+	struct sampler *s = sampler_new(NULL, 0, &self, 1, NULL);
+	size_t n = 0;
+
+	sampler_begin(s);
+	sampler_free(s);
+	for (int i = 0; i < 500; i++) { /* for the kernel to end a thread */
+		free(task_list_threads(self, &n));
+		if (n == 1)
+			break;
+		poll(NULL, 0, 10);
+	}
+	tap_ok(n == 1, "a sampler that is freed has no thread");
+}
+
 /* Returns the CPU time of all threads except the caller's. */
 static double
 read_others_ns(void)
@@ -312,6 +331,7 @@ main(void)
 	figures();
 	sample();
 	fail_without_processes();
+	free_while_sampling();
 	report_cost();
 	return tap_done();
 }

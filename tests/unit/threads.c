@@ -12,7 +12,10 @@
 #include "vkb-load/engine/slotmap.h"
 #include "vkb-load/engine/threads.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -239,6 +242,71 @@ deaths(void)
 	dies(1, w, "");
 }
 
+struct metered {
+	int begun, ended;
+	volatile int stop;
+};
+
+static void
+note_connected(void *arg, const pid_t *tids, size_t n)
+{
+	(void)arg;
+	(void)tids;
+	(void)n;
+}
+
+static void
+note_begin(void *arg)
+{
+	struct metered *m = arg;
+
+	m->begun++;
+	m->stop = 1;
+}
+
+static void
+note_end(void *arg)
+{
+	struct metered *m = arg;
+
+	m->ended++;
+}
+
+/* A run without a warm-up is stopped while its meter begins. Its connection is
+ * never accepted, and nothing is sent. */
+static void
+stopped_while_metered(void)
+{
+	struct sockaddr_in a = {
+	    .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t len = sizeof a;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct engine_node node = {.host = "127.0.0.1"};
+	struct engine_target t = {.nodes = &node, .nnodes = 1};
+	struct engine_work w = {.command = "PING_MBULK",
+	    .clients = 1,
+	    .threads = 1,
+	    .pipeline = 1,
+	    .requests = 1};
+	struct metered seen = {0};
+	struct engine_meter m = {.connected = note_connected,
+	    .begin = note_begin,
+	    .end = note_end,
+	    .arg = &seen};
+	struct engine_result r = {0};
+	int rc;
+
+	if (bind(fd, (struct sockaddr *)&a, len) < 0 || listen(fd, 1) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+		err_die("no port");
+	node.port = ntohs(a.sin_port);
+	rc = engine_run(&t, &w, 1, &seen.stop, NULL, NULL, &m, &r);
+	tap_ok(rc == -1 && seen.begun == 1 && seen.ended == 1,
+	    "a meter that has begun ends, though the run does not begin");
+	engine_result_free(&r);
+	close(fd);
+}
+
 /* A thread takes a part of the requests that are left, in whole batches. */
 static void
 takes(void)
@@ -428,6 +496,7 @@ main(void)
 	setups();
 	checks();
 	deaths();
+	stopped_while_metered();
 	takes();
 	answers();
 	errors();

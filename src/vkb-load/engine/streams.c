@@ -280,8 +280,11 @@ run_once(struct streams *s)
 	begun = s->t0 == s->runs[0].start;
 	if (begun)
 		streams_report_begin(side);
-	if (!wait_begin(s, at))
+	if (!wait_begin(s, at)) {
+		if (begun)
+			streams_report_end(side);
 		return;
+	}
 	set_times(s, at);
 	streams_begin_slice(s, side);
 	while (!done) {

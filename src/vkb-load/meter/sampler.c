@@ -44,11 +44,22 @@ sampler_new(const pid_t *servers, size_t nservers, const pid_t *tids,
 	return s;
 }
 
+static void
+stop_thread(struct sampler *s)
+{
+	if (!s->started)
+		return;
+	eventfd_write(s->stop, 1);
+	pthread_join(s->thread, NULL);
+	s->started = false;
+}
+
 void
 sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
+	stop_thread(s);
 	for (size_t i = 0; i < s->data.n; i++)
 		free(s->data.readings[i].cpus.cpu);
 	for (int i = 0; i < 2; i++)
@@ -144,11 +155,7 @@ sampler_begin(struct sampler *s)
 void
 sampler_end(struct sampler *s)
 {
-	if (s->started) {
-		eventfd_write(s->stop, 1);
-		pthread_join(s->thread, NULL);
-		s->started = false;
-	}
+	stop_thread(s);
 	take_reading(s);
 	take_end_reading(s, 1);
 }
