@@ -93,6 +93,28 @@ idle(void)
 	    "the ring of idle connections wraps around");
 }
 
+/* A connection was to move to a node of an older map, and broke; its own node
+ * is not in the new map. */
+static void
+remapped(void)
+{
+	static char names[] = "a\0b\0c";
+	struct slotmap_node old[2] = {{.name = names}, {.name = names + 2}};
+	struct slotmap_node fresh = {.name = names + 4};
+	struct slotmap m = {.nodes = &fresh, .n = 1};
+	struct cmdsource s = {.tagged = false};
+	struct run r = {.by_key = true, .source = &s, .only_node = SIZE_MAX};
+	struct conn c = {.fd = -1, .node = &old[0], .next = &old[1]};
+	struct conn *list = &c;
+	struct worker w = {
+	    .run = &r, .conns = &list, .nconns = 1, .nclients = 1};
+
+	pools_remap(&w, &m);
+	tap_ok(c.node == &fresh && !c.next && w.pools->conns[0] == &c,
+	    "a connection that is down gets a node of the new map");
+	pools_free(&w);
+}
+
 /* Two threads at 1000 requests/s, from a start at 5000 on. */
 static void
 schedule(void)
@@ -363,6 +385,7 @@ main(void)
 	backlogs();
 	draws();
 	idle();
+	remapped();
 	schedule();
 	repeats();
 	pauses(true);

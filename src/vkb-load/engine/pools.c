@@ -485,12 +485,6 @@ pools_remap(struct worker *w, struct slotmap *m)
 
 	w->map = m;
 	add_conns(w);
-	free(w->refill_keys);
-	w->refill_keys = mem_array(m->n, sizeof *w->refill_keys);
-	for (i = 0; i < m->n; i++) {
-		w->refill_keys[i] = m->nodes[i].keys;
-		w->refill_keys[i].space = KEYS_NUMBERS;
-	}
 	to = mem_array(w->nconns, sizeof *to);
 	choose_nodes(w, to);
 	for (i = 0; i < w->nconns; i++) {
@@ -503,6 +497,7 @@ pools_remap(struct worker *w, struct slotmap *m)
 			c->next = NULL;
 		} else if (c->fd < 0) {
 			c->node = n;
+			c->next = NULL; /* it may be of an older map */
 		} else {
 			c->next = n;
 			if (c->state == CONN_READY && !c->awaited) {

@@ -74,7 +74,6 @@ struct worker {
 	struct rng rng;
 	char *batch; /* requests, RUN_SLICE bytes and one more */
 	char *refill;
-	struct keys *refill_keys; /* of each node of the map */
 	struct cursor refill_cursor;
 	uint64_t refilled;
 	uint64_t at, end; /* requests it may make */

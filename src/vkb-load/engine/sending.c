@@ -15,8 +15,7 @@ make_refills(struct worker *w, const struct conn *c)
 	size_t used = 0, len;
 
 	for (; left; left -= n, used += len)
-		n = s->ops->make(s, &w->refill_cursor,
-		    w->refill_keys + (c->node - w->map->nodes),
+		n = s->ops->make(s, &w->refill_cursor, &c->node->refills,
 		    w->refill + used, left, SIZE_MAX, &len);
 	w->refilled += (uint64_t)c->refills * s->values;
 	return used;

@@ -231,6 +231,8 @@ set_owners(struct slotmap *m)
 			m->owners[n->turns[k]] = (uint16_t)i;
 		n->keys.owners = m->owners;
 		n->keys.node = (uint16_t)i;
+		n->refills = n->keys;
+		n->refills.space = KEYS_NUMBERS;
 	}
 }
 

@@ -23,7 +23,7 @@ struct slotmap_node {
 	char *name;       /* "host:port" or the socket, for messages */
 	struct addrinfo *addresses; /* of the host; NULL: see 'unresolved' */
 	const char *unresolved;
-	struct keys keys;
+	struct keys keys, refills; /* of the load; of what refills it */
 	uint16_t *turns, *residues;
 	struct collection *collections;
 	size_t nturns;

@@ -617,7 +617,6 @@ free_worker(struct worker *w)
 	free(w->scout_ring.steps);
 	free(w->loop.in);
 	free(w->refill);
-	free(w->refill_keys);
 	free(w->windows);
 	if (w->checks)
 		written_free(w->checks->written);
