@@ -7,6 +7,7 @@
 #include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
+#include "vkb-load/engine/pieces.h"
 #include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
 
@@ -654,6 +655,24 @@ integers(void)
 	is_none("X __int:1:1__ __int:1:2:__", "'__int:1:2:__'");
 }
 
+/* Keys are in sequence by either of two keys of a load. */
+static void
+ordered(void)
+{
+	const struct engine_target target = {.cluster = false};
+	struct engine_work work[2] = {
+	    {.sequential = true}, {.keys.kind = KEYSPEC_SEQUENTIAL}};
+	char *why = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		work[i].text = "SET {key} a ; GET {key}";
+		tap_ok(!template_new(&target, &work[i], &why),
+		    "keys in sequence need one command");
+		tap_str(why, PIECES_LINE_ORDER, "the reason says so");
+		free(why);
+	}
+}
+
 /* Texts with MULTI are sent as a whole. */
 static void
 transactions(void)
@@ -680,6 +699,7 @@ transactions(void)
 int
 main(void)
 {
+	ordered();
 	transactions();
 	words();
 	lines_of_texts();

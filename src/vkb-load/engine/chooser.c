@@ -276,7 +276,7 @@ chooser_new(
 	enum keyspec_kind kind = w->keys.kind;
 	struct chooser *c;
 
-	if (w->sequential || kind == KEYSPEC_SEQUENTIAL)
+	if (engine_is_ordered(w))
 		return &chooser_sequential;
 	if (kind == KEYSPEC_UNIFORM)
 		return &chooser_uniform;

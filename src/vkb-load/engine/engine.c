@@ -255,17 +255,19 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 	return rc;
 }
 
-/* Returns an earlier stream with the same template and rows, or SIZE_MAX. */
+/* Returns an earlier stream whose template is the same, so that the rows in it
+ * are in memory once; or SIZE_MAX. */
 static size_t
 find_same_template(const struct engine_work *works, size_t i)
 {
 	const struct engine_work *w = &works[i], *v;
 
-	for (size_t j = 0; j < i && w->text && !w->nmix; j++) {
+	for (size_t j = 0; j < i && w->rows && w->text && !w->nmix; j++) {
 		v = &works[j];
 		if (!v->nmix && v->text && strcmp(v->text, w->text) == 0 &&
 		    v->rows == w->rows && v->data_size == w->data_size &&
 		    v->verify == w->verify &&
+		    engine_is_ordered(v) == engine_is_ordered(w) &&
 		    valuespec_equal(&v->values, &w->values))
 			return j;
 	}

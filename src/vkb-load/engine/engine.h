@@ -354,6 +354,13 @@ engine_command(const struct engine_work *w, size_t i)
 	return text ? text : w->nmix ? w->mix[i].command : w->command;
 }
 
+/* Do its keys count up? */
+static inline bool
+engine_is_ordered(const struct engine_work *w)
+{
+	return w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL;
+}
+
 /* Adds up what went wrong in two results. */
 void engine_result_add_errors(
     struct engine_result *to, const struct engine_result *from);

@@ -310,7 +310,8 @@ mix_fill(struct template *t, const struct piece_text *texts,
 	if (w->in_order)
 		why = list_turns(m, w->mix);
 	for (size_t i = 0; i < m->nsteps && !why; i++)
-		if (w->sequential && m->steps[i].line && !m->steps[i].last)
+		if (engine_is_ordered(w) && m->steps[i].line &&
+		    !m->steps[i].last)
 			why = mem_str(PIECES_LINE_ORDER);
 		else if (cluster && m->steps[i].whole)
 			why = mem_str("a transaction in a mix cannot be sent "

@@ -910,7 +910,6 @@ static size_t
 count_places(const struct template *t, const struct compiled *s,
     const struct engine_work *w)
 {
-	bool ordered = w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL;
 	size_t n = PLACES / s->len;
 
 	if (s->ints || s->uses[CMDSOURCE_ROWS])
@@ -918,7 +917,7 @@ count_places(const struct template *t, const struct compiled *s,
 	if (!s->data)
 		return 1;
 	if (get_room(&t->source, 0) > PLACES_LONGEST ||
-	    (ordered && values_vary(t->data)))
+	    (engine_is_ordered(w) && values_vary(t->data)))
 		return 0;
 	n = n < PLACES_LEAST ? PLACES_LEAST : n > PLACES_MOST ? PLACES_MOST : n;
 	return n * s->len <= PLACES_ALL / t->ncommands ? n : 0;

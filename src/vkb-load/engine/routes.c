@@ -254,7 +254,6 @@ struct cmdsource *
 routes_open(struct cmdsource *inner, const struct engine_target *t,
     const struct engine_work *w)
 {
-	bool ordered = w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL;
 	struct routes *x;
 
 	if (!t->cluster || w->replay)
@@ -268,7 +267,7 @@ routes_open(struct cmdsource *inner, const struct engine_target *t,
 	x->target = NULL;
 	inner->fixed = !inner->tagged && is_fixed(x);
 	inner->slot = x->n ? x->v->slot : 0;
-	if (ordered || !is_drawn(x)) {
+	if (engine_is_ordered(w) || !is_drawn(x)) {
 		free(x->v);
 		free(x);
 		return inner;

@@ -674,7 +674,7 @@ fill_template(struct template *t, struct piece_text *texts, size_t n,
 	set_source(t);
 	render_prepare(t, w);
 	why = w->nmix ? NULL : transaction_find(t, w, cluster);
-	if (!why && !w->nmix && w->sequential && t->source.line &&
+	if (!why && !w->nmix && engine_is_ordered(w) && t->source.line &&
 	    t->source.cycle > 1)
 		why = mem_str(PIECES_LINE_ORDER);
 	return why;

@@ -69,8 +69,7 @@ transaction_find(struct template *t, const struct engine_work *w, bool cluster)
 	if (!why && cluster && !o->line)
 		why = "in a cluster a transaction needs '{key}', and '{tag}' "
 		      "in its other keys, so that all are in one slot";
-	if (!why && cluster &&
-	    (w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL))
+	if (!why && cluster && engine_is_ordered(w))
 		why = "in a cluster a transaction cannot use keys in sequence";
 	o->together = (uint32_t)o->cycle;
 	o->execs = t->execs;
