@@ -3,12 +3,14 @@
 
 #include "vkb-load/engine/arrivals.h"
 #include "vkb-load/engine/chooser.h"
+#include "vkb-load/engine/dealer.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/pools.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/slotmap.h"
 #include "vkb-load/engine/template.h"
 #include "hist.h"
+#include "tracefile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -378,6 +380,44 @@ tries(void)
 	}
 }
 
+/* A trace whose only command is due 10 s after its start. */
+static void
+replayed(void)
+{
+	char path[] = "/tmp/vkb-pools.XXXXXX";
+	int fd = mkstemp(path);
+	struct tracewriter *file = tracewriter_new(fd, path);
+	struct tracefile_word word = {"PING", 4};
+	struct tracefile_command c = {
+	    .at_us = 10000000, .n = 1, .words = &word};
+	struct engine_work work = {
+	    .replay = path, .replay_speed = 1, .clients = 1};
+	struct run r = {.work = &work,
+	    .arrivals = arrivals_find(&work),
+	    .start = 5000,
+	    .t1 = 5000 + 11 * RUN_SECOND,
+	    .nworkers = 1};
+	struct worker w = {.run = &r, .nclients = 1};
+	const struct pacing *timed = r.arrivals->pacing;
+	struct tracefile_totals totals;
+
+	tap_ok(tracewriter_connect(file, "a", &c.conn) == 0 &&
+		tracewriter_add(file, &c) == 0 &&
+		tracewriter_end(file, &totals) == 0,
+	    "a trace is written");
+	w.dealer = dealer_new(&w);
+	timed->start(&w);
+	tap_ok(timed->next(&w) == 5000 + 10 * RUN_SECOND,
+	    "a command of a trace is due at its time");
+	r.t1 = 5000 + 10 * RUN_SECOND;
+	tap_ok(timed->next(&w) == INT64_MAX,
+	    "none is at the end of the measured time or later");
+	dealer_free(w.dealer);
+	tracewriter_free(file);
+	close(fd);
+	unlink(path);
+}
+
 int
 main(void)
 {
@@ -392,5 +432,6 @@ main(void)
 	pauses(false);
 	drains();
 	tries();
+	replayed();
 	return tap_done();
 }

@@ -583,7 +583,9 @@ get_next_recorded(const struct worker *w)
 {
 	int64_t next = dealer_get_next(w->dealer);
 
-	return next == INT64_MAX ? next : get_clock_time(w->run, next);
+	if (next != INT64_MAX)
+		next = get_clock_time(w->run, next);
+	return next < w->run->t1 ? next : INT64_MAX;
 }
 
 static void
