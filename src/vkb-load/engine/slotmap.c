@@ -184,10 +184,11 @@ place_collections(
 	const struct keys *was;
 	struct keys *k = &n->keys;
 	struct collection *to;
-	size_t i, at;
+	size_t i, at, most = KEYS_COLLECTIONS;
 
-	n->collections = mem_array(
-	    (old ? old->n : 0) * KEYS_SLOTS + KEYS_COLLECTIONS, sizeof *to);
+	for (i = 0; old && i < old->n; i++)
+		most += old->nodes[i].keys.ncollections;
+	n->collections = mem_array(most, sizeof *to);
 	k->collections = n->collections;
 	for (i = 0; old && i < old->n; i++) {
 		was = &old->nodes[i].keys;
