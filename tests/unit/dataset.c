@@ -138,6 +138,7 @@ json(void)
 	    ab, "[x\xc3\xa9\n\xf0\x9f\x98\x80|[1, {\"c\":2}]][-1.50e2|]");
 	READS(
 	    "2.ndjson", "{\"a\":true,\"b\":null,\"z\":1}\n", ab, "[true|null]");
+	READS("2b.jsonl", "\xef\xbb\xbf{\"a\":1,\"b\":2}\n", ab, "[1|2]");
 	FAILS("3.jsonl", "{\"a\":1,\"b\":2}\n{\"a\":1\n", "3.jsonl:2:");
 	FAILS("4.jsonl", "[1]\n", "4.jsonl:1: bad row: not a JSON object");
 	FAILS("5.jsonl", "{\"a\":1}\n", "no field 'b'; the fields are 'a'");

@@ -48,8 +48,8 @@ struct intake {
 #define NAMES_MOST 512          /* kept for a message */
 #define VALUE_MOST (512U << 20) /* bytes; a server's limit of a bulk string */
 
-/* Reads a line with its line break, borrowed until the next call. 1; 0 at the
- * end; -1, error reported. */
+/* Reads a line with its line break, borrowed until the next call; the first
+ * one without a byte order mark. 1; 0 at the end; -1, error reported. */
 static int
 read_line(void *intake, const char **line, size_t *n)
 {
@@ -60,7 +60,11 @@ read_line(void *intake, const char **line, size_t *n)
 		return err_fail_sys("cannot read '%s'", in->want->path);
 	if (k < 0)
 		return 0;
-	in->line_number++;
+	if (++in->line_number == 1 && k >= 3 &&
+	    memcmp(in->line, "\xef\xbb\xbf", 3) == 0) {
+		k -= 3;
+		memmove(in->line, in->line + 3, (size_t)k + 1);
+	}
 	*line = in->line;
 	*n = (size_t)k;
 	return 1;
@@ -159,21 +163,6 @@ end_row(struct intake *in)
 
 /* --- CSV and TSV */
 
-/* Reads a line, the first one without a byte order mark. */
-static int
-read_csv_line(void *from, const char **line, size_t *n)
-{
-	const struct intake *in = from;
-	int k = read_line(from, line, n);
-
-	if (k > 0 && in->line_number == 1 && *n >= 3 &&
-	    memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
-		*line += 3;
-		*n -= 3;
-	}
-	return k;
-}
-
 /* Returns 1 for a row, 0 at the end, -1 on error, after reporting it. */
 static int
 read_csv_row(struct csvrows *rows, const struct intake *in,
@@ -230,7 +219,7 @@ out:
 static int
 read_csv(struct intake *in, char delimiter)
 {
-	struct csvrows *rows = csvrows_new(delimiter, read_csv_line, in);
+	struct csvrows *rows = csvrows_new(delimiter, read_line, in);
 	int rc;
 
 	csvrows_keep_blanks(rows);
