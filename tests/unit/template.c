@@ -563,6 +563,7 @@ commands(void)
 	t = compile("10001 PING", 0, false, &why);
 	tap_ok(!t, "10001 commands in turn are refused");
 	free(why);
+	is_none("1000000 PING", "more than 10000 commands in a cycle");
 }
 
 /* All {key} of a text, 'each' in number, are one number, also in pieces. */

@@ -336,18 +336,18 @@ add_word(struct making *m, const char *w, size_t n)
 	add_bytes(m, "\r\n", 2);
 }
 
+/* Is the word a number? Sets *v to it, or to one that is too large as well. */
 static bool
 is_number(const struct str *w, uint64_t *v)
 {
-	size_t i;
-
 	*v = 0;
-	for (i = 0; i < w->len && i < 6; i++) {
+	for (size_t i = 0; i < w->len; i++) {
 		if ((unsigned)(w->s[i] - '0') >= 10)
 			return false;
-		*v = *v * 10 + (unsigned)(w->s[i] - '0');
+		if (*v <= CYCLE_MOST)
+			*v = *v * 10 + (unsigned)(w->s[i] - '0');
 	}
-	return w->len > 0 && i == w->len;
+	return w->len > 0;
 }
 
 static void
