@@ -29,7 +29,8 @@ make_bytes(const struct cmdsource *s, struct cursor *c, const struct keys *k,
 }
 
 static const struct cmdsource_ops ops = {.make = make_bytes};
-static const struct cmdsource bytes = {.ops = &ops, .bytes = "x", .len = 1};
+static const char one[] = "x";
+static const struct cmdsource bytes = {.ops = &ops, .end = one + 1, .len = 1};
 
 /*
  * A cluster of three nodes, with a connection to each for each of 20 clients;

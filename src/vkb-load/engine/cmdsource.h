@@ -65,10 +65,10 @@ struct cmdsource_ops {
 
 struct cmdsource {
 	const struct cmdsource_ops *ops;
-	const char *bytes; /* a command, if all have one length, else NULL */
-	size_t len;        /* bytes of a command, on average */
-	size_t constant;   /* offset after the last byte that differs */
-	uint64_t cycle;    /* commands in turn */
+	const char *end; /* of a command, if all have one length, else NULL */
+	size_t len;      /* bytes of a command, on average */
+	size_t constant; /* offset after the last byte that differs */
+	uint64_t cycle;  /* commands in turn */
 	bool counted[CMDSOURCE_COUNTERS]; /* it takes from this counter */
 	bool tagged;                      /* its keys have the tag of a slot */
 	bool keyed;                       /* a number decides the slot */

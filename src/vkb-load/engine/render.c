@@ -1164,7 +1164,7 @@ prepare_patched(struct template *t)
 	t->only_patched = true;
 	t->one = mem_new(s->len + 1);
 	t->ops.make = render_patched;
-	o->bytes = t->one;
+	o->end = t->one + s->len;
 	o->len = s->len;
 	o->constant = 0;
 	for (i = 0; i < s->npieces; i++, at += n) {

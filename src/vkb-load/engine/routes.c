@@ -275,7 +275,7 @@ routes_open(struct cmdsource *inner, const struct engine_target *t,
 	x->inner = inner;
 	x->source = *inner;
 	x->source.ops = &ops;
-	x->source.bytes = NULL;
+	x->source.end = NULL;
 	x->source.places = x->source.nplaced = 0;
 	x->source.placed = NULL;
 	x->source.constant = x->source.len;

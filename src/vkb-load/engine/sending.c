@@ -44,8 +44,8 @@ sending_continue(struct worker *w, struct conn *c, int64_t now)
 		    RUN_SLICE, &len);
 		c->todo -= n;
 		if (c->todo || !c->refills) {
-			conn_put_batch(c, batch, len, s->bytes + s->len,
-			    s->len - s->constant, now);
+			conn_put_batch(
+			    c, batch, len, s->end, s->len - s->constant, now);
 			continue;
 		}
 		iov[0] = (struct iovec){batch, len};

@@ -421,7 +421,7 @@ verify_open(
 	v->most = values * (contents_longest(v->contents) + DIGITS_MOST);
 	*o = *inner;
 	o->ops = &ops;
-	o->bytes = NULL;
+	o->end = NULL;
 	o->places = o->nplaced = 0;
 	o->placed = NULL;
 	o->len += values * contents_mean(v->contents); /* at most, of a mix */
