@@ -1,4 +1,5 @@
 #include "slotmap.h"
+#include "address.h"
 #include "client.h"
 #include "control.h"
 #include "connect.h"
@@ -284,7 +285,7 @@ slotmap_new(const struct engine_target *t, struct tls_context *tls,
     uint64_t space, const char (*tags)[3], bool replicas)
 {
 	struct slotmap *m = mem_new(sizeof *m);
-	char why[CLIENT_WHY] = "there are no nodes";
+	char why[CLIENT_WHY] = "there are no nodes", *at;
 	size_t i;
 	int rc;
 
@@ -296,10 +297,13 @@ slotmap_new(const struct engine_target *t, struct tls_context *tls,
 		add_node(m, t->nodes[i].host, t->nodes[i].port,
 		    t->nodes[i].unixsocket);
 	if (rc < 0 || !m->n) {
-		err_say("cannot read the %s at '%s:%d': %s",
+		at = address_format(
+		    t->nodes[0].host, t->nodes[0].port, t->nodes[0].unixsocket);
+		err_say("cannot read the %s at %s: %s",
 		    t->cluster ? "slots of the cluster"
 			       : "replicas of the server",
-		    t->nodes[0].host, t->nodes[0].port, why);
+		    at, why);
+		free(at);
 		slotmap_free(m);
 		return NULL;
 	}
