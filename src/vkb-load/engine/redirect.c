@@ -168,7 +168,6 @@ send_later(struct worker *w, int64_t now)
 {
 	size_t i, n = w->nlater, left = 0;
 
-	w->nlater = 0; /* requests added meanwhile wait again */
 	for (i = 0; i < n; i++)
 		if (w->later[i].at_ns <= now)
 			queue_request(w, &w->later[i].request);
@@ -430,7 +429,6 @@ on_loss(struct conn *c, const char *why, int64_t now)
 }
 
 static const struct conn_client redirect_client = {.ready = on_ready,
-    .resumed = on_ready,
     .replies = on_replies,
     .error = on_error,
     .missed = on_missed,
@@ -438,27 +436,30 @@ static const struct conn_client redirect_client = {.ready = on_ready,
     .nonsense = on_nonsense,
     .lost = on_loss};
 
-/* Records the age of all unanswered requests; returns how many. */
+/* Records the age of a request that has no answer. */
+static void
+give_up(struct worker *w, const struct request *q, int64_t now)
+{
+	struct conn *c = q->from.conn;
+
+	free(q->bytes);
+	losses_give_up(w, &q->from, now);
+	if (w->parts)
+		w->parts[q->from.part].unanswered++;
+	w->nredirected--;
+	c->nredirected--;
+	if (!run_is_open(w->run) && c->state == CONN_READY && !c->awaited)
+		c->client->resumed(c, now);
+}
+
+/* Gives up all requests of a node; returns how many. */
 static uint64_t
-give_up(struct worker *w, struct redirect *d, int64_t now)
+give_up_all(struct worker *w, struct redirect *d, int64_t now)
 {
 	uint64_t n = 0;
-	struct request q;
-	struct conn *c;
 
-	for (; d->head < d->n; n++) {
-		q = d->queue[d->head++];
-		c = q.from.conn;
-		free(q.bytes);
-		losses_give_up(w, &q.from, now);
-		if (w->parts)
-			w->parts[q.from.part].unanswered++;
-		w->nredirected--;
-		c->nredirected--;
-		if (!run_is_open(w->run) && c->state == CONN_READY &&
-		    !c->awaited)
-			c->client->resumed(c, now);
-	}
+	for (; d->head < d->n; n++)
+		give_up(w, &d->queue[d->head++], now);
 	return n;
 }
 
@@ -473,7 +474,7 @@ redirect_check(struct worker *w, int64_t now)
 		    losses_is_expired(
 			w, &d->conn, d->queue[d->head].from.start_ns, now))
 			losses_count_unanswered(
-			    w, &d->conn, give_up(w, d, now), now);
+			    w, &d->conn, give_up_all(w, d, now), now);
 }
 
 void
@@ -481,19 +482,11 @@ redirect_end(struct worker *w, int64_t now)
 {
 	struct redirect *d;
 	uint64_t n = 0;
-	struct request *q;
 
 	for (d = w->redirects; d; d = d->next)
-		n += give_up(w, d, now);
-	for (; w->nlater; n++) {
-		q = &w->later[--w->nlater].request;
-		free(q->bytes);
-		losses_give_up(w, &q->from, now);
-		if (w->parts)
-			w->parts[q->from.part].unanswered++;
-		w->nredirected--;
-		q->from.conn->nredirected--;
-	}
+		n += give_up_all(w, d, now);
+	for (; w->nlater; n++)
+		give_up(w, &w->later[--w->nlater].request, now);
 	w->unanswered += n;
 	losses_add(w->run, n, "no reply to %s from another node for %g s",
 	    run_command(w->run), (double)w->run->timeout_ns / 1e9);
