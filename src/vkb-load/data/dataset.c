@@ -698,7 +698,7 @@ set_npy_shape(struct npy_reader *r)
 	f->vector = h->dimensions > 1;
 	f->name = mem_str(f->vector ? "vector" : "value");
 	for (i = 1; i < h->dimensions; i++) {
-		if (h->shape[i] == 0 || h->shape[i] > (1U << 28) / h->row)
+		if (h->shape[i] == 0 || h->shape[i] > NPY_ROW_MOST / h->row)
 			return fail_npy(r, "its rows are too large, or empty");
 		h->row *= (size_t)h->shape[i];
 		f->n *= (size_t)h->shape[i];

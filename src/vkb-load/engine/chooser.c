@@ -56,7 +56,7 @@ get_log_density(const struct ranks *k, uint64_t rank)
 	case KEYSPEC_ZIPF:
 	case KEYSPEC_LATEST:
 		return -k->spec.shape * log1p((double)rank);
-	case KEYSPEC_GAUSSIAN: /* see draw_around_middle in chooser.c */
+	case KEYSPEC_GAUSSIAN: /* see draw_around_middle */
 		z = k->n % 2 ? (double)((rank + 1) / 2)
 			     : (double)(rank / 2) + .5;
 		sd = k->spec.shape * (double)k->n;

@@ -1,7 +1,3 @@
-/*
- * Requests without an answer: those of a broken connection, those
- * older than the timeout, and those still in flight when the run ends.
- */
 #include "losses.h"
 #include "checks.h"
 #include "hist.h"

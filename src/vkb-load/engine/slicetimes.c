@@ -124,10 +124,9 @@ slicetimes_choose(const struct streams *s)
 void
 slicetimes_set(struct slicetimes *l, double seconds)
 {
-	l->ns = (int64_t)(1e9 * seconds);
+	/* Too slow for slices: one after the other. */
+	l->ns = seconds > SLICE_MOST ? INT64_MAX : (int64_t)(1e9 * seconds);
 	l->head = (int64_t)(1e9 * fmin(seconds, SLICE_MOST) * SLICE_HEAD);
-	if (seconds > SLICE_MOST) /* too slow for slices: one after the other */
-		l->ns = INT64_MAX;
 }
 
 double

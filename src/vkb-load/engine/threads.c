@@ -33,8 +33,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The event loop of a load thread. Private to the engine, like run.h. */
-
 #define EVENTS 64
 #define TICK_NS 50000000
 

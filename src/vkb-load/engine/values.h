@@ -1,7 +1,6 @@
 /*
  * The bytes of __data__: sizes by a distribution, and contents that are
  * constant or windows into random bytes, which all sources have in common.
- * Private to template.c and render.c.
  *
  * A value of random bytes is cut into pieces of at most 64 KiB, more than zlib
  * looks back, each from another place of 1 MiB. Compressible ones have pieces

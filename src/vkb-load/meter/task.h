@@ -20,7 +20,7 @@ struct task_time task_thread_time(pid_t, pid_t tid);
 /* Of a process, with ended threads; the waiting of those that live. */
 struct task_time task_process_time(pid_t);
 double task_resident_mb(pid_t);
-double task_peak_mb(pid_t); /* peak resident memory since */
+double task_peak_mb(pid_t); /* the peak of that since it began */
 
 /* Returns the ids of the *n threads of a process; caller frees with free(). */
 pid_t *task_list_threads(pid_t, size_t *n);
