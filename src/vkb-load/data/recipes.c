@@ -52,16 +52,6 @@ find_recipe(const struct json *recipes, const char *path, const char **place)
 	return NULL;
 }
 
-/* Returns the name of the recipe that makes a file, or NULL. Borrowed. */
-static const char *
-find_recipe_name(const struct json *recipes, const char *path)
-{
-	const char *place;
-	const struct json *m = find_recipe(recipes, path, &place);
-
-	return m ? json_key(m) : NULL;
-}
-
 /* Calls 'fn' for each file of a case until it returns non-zero. Returns that.
  */
 static int
@@ -155,15 +145,15 @@ run_gendata(struct making *m, const char *dir, const char *name, int fd)
 }
 
 static int
-make_dataset(struct making *m, const char *path, const char *name)
+make_dataset(
+    struct making *m, const char *path, const char *name, const char *recipes)
 {
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
 	char *dir = slash ? mem_strn(path, len ? len : 1) : mem_str(".");
-	char *recipes = json_print(m->recipes), how[80];
+	char how[80];
 	int fd = sink_memory(recipes, strlen(recipes)), status = -1;
 
-	free(recipes);
 	if (fd >= 0) {
 		status = run_gendata(m, dir, name, fd);
 		close(fd);
@@ -176,15 +166,6 @@ make_dataset(struct making *m, const char *path, const char *name)
 	return status ? -1 : 0;
 }
 
-static bool
-was_made(const struct intern *made, const char *key)
-{
-	for (size_t i = 0; i < intern_count(made); i++)
-		if (strcmp(intern_text(made, i), key) == 0)
-			return true;
-	return false;
-}
-
 static int
 make_once(struct making *m, const char *path, const char *name)
 {
@@ -192,8 +173,8 @@ make_once(struct making *m, const char *path, const char *name)
 	char *key = mem_printf("%s\n%s", path, recipes);
 	int rc = 0;
 
-	if (!was_made(m->made, key)) {
-		rc = make_dataset(m, path, name);
+	if (intern_find(m->made, key, strlen(key)) == intern_count(m->made)) {
+		rc = make_dataset(m, path, name, recipes);
 		if (rc == 0)
 			intern_id(m->made, key);
 	}
@@ -206,7 +187,9 @@ static int
 check_dataset(void *arg, const char *path)
 {
 	struct making *m = arg;
-	const char *name = find_recipe_name(m->recipes, path);
+	const char *place;
+	const struct json *recipe = find_recipe(m->recipes, path, &place);
+	const char *name = recipe ? json_key(recipe) : NULL;
 
 	if (name && make_once(m, path, name) < 0)
 		return -1;
