@@ -287,12 +287,27 @@ places(void)
 	    "the tag of a slot is the first of three letters with this slot");
 }
 
+static void
+seeds(void)
+{
+	tap_ok(command_same_seed("GET", "MGET") &&
+		command_same_seed("LRANGE_100", "LRANGE_600"),
+	    "two tests need the same data");
+	tap_ok(!command_same_seed("GET", "HGET"), "two need others");
+	tap_ok(!command_same_seed("LPOP", "LRANGE"),
+	    "two need the same elements, but not as many");
+	tap_ok(!command_same_seed("SET", "SET") &&
+		!command_same_seed("GET", "no test"),
+	    "what needs none has none in common");
+}
+
 int
 main(void)
 {
 	char *mark = calloc(KEYS_SLOTS, 1);
 	int i, n = 0;
 
+	seeds();
 	texts();
 	digits(1000, false);
 	digits(1000, true);

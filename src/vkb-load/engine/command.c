@@ -106,6 +106,15 @@ command_needs(const char *name)
 }
 
 bool
+command_same_seed(const char *a, const char *b)
+{
+	const struct row *x = find_row(a), *y = find_row(b);
+
+	return x && y && x->seed && y->seed && x->needs == y->needs &&
+	    strcmp(x->seed, y->seed) == 0;
+}
+
+bool
 command_keys_alike(const char *name)
 {
 	const struct row *r = find_row(name);

@@ -21,6 +21,8 @@ const char *const *command_names(void);
 bool command_known(const char *name);
 bool command_reads(const char *name); /* it reads data that must be seeded */
 enum command_needs command_needs(const char *name);
+/* Do both need data, and the same? */
+bool command_same_seed(const char *a, const char *b);
 /* Are its keys, also those that are filled for it, of one size if values are?
  */
 bool command_keys_alike(const char *name);

@@ -8,7 +8,6 @@
 #include "slices.h"
 #include "slotmap.h"
 #include "streams.h"
-#include "template.h"
 #include "tls.h"
 
 #include <stdlib.h>
@@ -211,32 +210,12 @@ out:
 	return rc;
 }
 
-/* Do both commands need the same data? */
-static bool
-needs_same(const struct engine_part *a, const struct engine_part *b)
-{
-	struct command_style style = {.same = TEMPLATE_SAME};
-	unsigned many = 1;
-	char *x, *y;
-	bool same;
-
-	if (a->text || b->text ||
-	    command_needs(a->command) != command_needs(b->command) ||
-	    command_needs(a->command) == NEEDS_NOTHING)
-		return false;
-	x = command_seed_text(a->command, &many, &style);
-	y = command_seed_text(b->command, &many, &style);
-	same = strcmp(x, y) == 0;
-	free(x);
-	free(y);
-	return same;
-}
-
 int
 engine_seed(const struct engine_target *t, const struct engine_work *w,
     const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct engine_work one = *w;
+	const struct engine_part *p = w->mix;
 	size_t i, k;
 	int rc = 0;
 
@@ -245,10 +224,11 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 	one.nmix = 0;
 	for (i = 0; i < w->nmix && rc == 0; i++) {
 		for (k = 0; k < i; k++)
-			if (needs_same(&w->mix[k], &w->mix[i]))
+			if (!p[k].text && !p[i].text &&
+			    command_same_seed(p[k].command, p[i].command))
 				break;
-		one.command = w->mix[i].command;
-		one.text = w->mix[i].text;
+		one.command = p[i].command;
+		one.text = p[i].text;
 		if (k == i)
 			rc = seed_command(t, &one, stop, progress, arg);
 	}
