@@ -207,19 +207,6 @@ place_collections(
 	}
 }
 
-static uint64_t
-count_keys(const uint16_t *residues, size_t n, uint64_t space)
-{
-	uint64_t keys = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (residues[i] < space)
-			keys +=
-			    (space - residues[i] + KEYS_SLOTS - 1) / KEYS_SLOTS;
-	return keys;
-}
-
 static void
 set_owners(struct slotmap *m)
 {
@@ -245,6 +232,7 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 {
 	struct keys *k = &n->keys;
 	uint64_t rest = space % KEYS_SLOTS;
+	bool none;
 	char *here;
 	size_t i;
 
@@ -265,6 +253,7 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 	 * If no number of a small key space is on this node, its requests use
 	 * one outside of the key space.
 	 */
+	none = !k->nresidues;
 	for (i = 0; !k->nresidues; i++)
 		if (here[keys_slot(i)]) {
 			n->residues[k->nresidues++] = (uint16_t)i;
@@ -274,8 +263,8 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 	for (i = 0; i < k->nresidues; i++)
 		k->nlong += n->residues[i] < rest;
 	k->residues = n->residues;
-	n->nkeys = count_keys(n->residues, k->nresidues, space);
 	k->count = k->nresidues * k->rounds + k->nlong;
+	n->nkeys = none ? 0 : k->count;
 	place_collections(n, here, old);
 	free(here);
 }
