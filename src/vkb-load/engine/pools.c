@@ -398,7 +398,7 @@ new_conn(struct worker *w, size_t i)
 	const struct run *r = w->run;
 	struct conn *c = mem_new(sizeof *c);
 
-	c->client = w->client;
+	c->client = &w->client;
 	c->owner = w;
 	c->loop = &w->loop;
 	c->fd = -1;

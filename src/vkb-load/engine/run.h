@@ -62,8 +62,7 @@ struct worker {
 	bool started;
 	pid_t tid;
 	struct conn_loop loop;
-	const struct conn_client *client; /* of its connections */
-	struct conn **conns;              /* each owned */
+	struct conn **conns; /* each owned */
 	size_t nconns, nclients;
 	struct pool *pools;
 	size_t npools;
@@ -120,10 +119,11 @@ struct worker {
 	/* Of a mix or, as they come, of a trace, see mixparts.h; or NULL. */
 	struct part *parts;
 	size_t nparts, parts_cap;
-	struct intern *names;  /* of the parts of a trace, or NULL */
-	struct dealer *dealer; /* of a trace, or NULL */
-	struct outbox *outbox; /* the same; owned by the dealer */
-	struct checks *checks; /* of a load that is verified, or NULL */
+	struct intern *names;      /* of the parts of a trace, or NULL */
+	struct dealer *dealer;     /* of a trace, or NULL */
+	struct outbox *outbox;     /* the same; owned by the dealer */
+	struct checks *checks;     /* of a load that is verified, or NULL */
+	struct conn_client client; /* of its connections */
 };
 
 /* What is measured of a slice, or of all, in ns since the thread's base. */

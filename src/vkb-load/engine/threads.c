@@ -161,8 +161,8 @@ on_room(struct conn *c, int64_t now)
 	sending_continue(c->owner, c, now);
 }
 
-/* The same where each needs more work; a function of its own keeps others
- * fast. */
+/* The same where connections are reopened on purpose, or replies verified; a
+ * function of its own keeps others fast. */
 static void
 on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {
@@ -178,18 +178,6 @@ on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 static const struct conn_client worker_client = {.ready = begin_conn,
     .resumed = resume_conn,
     .replies = on_replies,
-    .error = on_error,
-    .missed = on_missed,
-    .value = on_value,
-    .nonsense = on_nonsense,
-    .lost = on_loss,
-    .room = on_room};
-
-/* The same for connections that are reopened on purpose, or whose replies are
- * verified. */
-static const struct conn_client watched_client = {.ready = begin_conn,
-    .resumed = resume_conn,
-    .replies = on_watched_replies,
     .error = on_error,
     .missed = on_missed,
     .value = on_value,
@@ -315,8 +303,9 @@ prepare_worker(struct worker *w)
 	uint64_t from;
 
 	reconnect_init(w);
-	w->client =
-	    w->connect || work->verify ? &watched_client : &worker_client;
+	w->client = worker_client;
+	if (w->connect || work->verify)
+		w->client.replies = on_watched_replies;
 	w->tid = (pid_t)syscall(SYS_gettid);
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
