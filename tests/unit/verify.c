@@ -10,6 +10,7 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/scan.h"
+#include "vkb-load/engine/values.h"
 #include "vkb-load/engine/verify.h"
 #include "vkb-load/engine/written.h"
 
@@ -33,7 +34,7 @@ static void
 check_contents(void)
 {
 	struct engine_work w = make_work("GET a", "20-60");
-	struct contents *c = contents_new(&w);
+	struct values *c = values_new(&w);
 	uint64_t id = contents_id("key", 3, NULL, 0), other;
 	char a[64], b[64];
 	bool found = true, sized = true, same = true;
@@ -72,7 +73,7 @@ check_contents(void)
 		sized &= sizes[from] > 50;
 	tap_ok(
 	    sized, "sizes depend on the key, and all sizes of the range occur");
-	contents_free(c);
+	values_free(c);
 }
 
 /* What was found in a stream of replies, however it was cut. */
@@ -127,8 +128,8 @@ await(struct reading *r, const char *words)
 /* Appends a bulk string with the value of a key; an offset of at least 0
  * changes one byte. */
 static char *
-put_value(const struct contents *c, char *to, const char *key,
-    const char *field, int change)
+put_value(const struct values *c, char *to, const char *key, const char *field,
+    int change)
 {
 	uint64_t id =
 	    contents_id(key, strlen(key), field, field ? strlen(field) : 0);
@@ -156,7 +157,7 @@ static void
 check_replies(void)
 {
 	struct engine_work w = make_work("GET a", "1-40");
-	struct contents *c = contents_new(&w);
+	struct values *c = values_new(&w);
 	char *all = mem_new(4096), *to = all;
 	bool same = true;
 	size_t n, step;
@@ -176,7 +177,7 @@ check_replies(void)
 	to = put_value(c, to, "z", NULL, -1);
 	n = (size_t)(to - all);
 	for (step = 1; step <= n; step++) {
-		struct reading r = {.checks.contents = c};
+		struct reading r = {.checks.sizes = c};
 		struct scan_counters t;
 		const char *p = all;
 		size_t left = n, k;
@@ -231,7 +232,7 @@ check_replies(void)
 	}
 	tap_ok(same, "the same errors are found however the stream is cut");
 	free(all);
-	contents_free(c);
+	values_free(c);
 }
 
 /* Connections that are opened again expect replies to what is sent again. */
@@ -239,8 +240,8 @@ static void
 check_forgetting(void)
 {
 	struct engine_work w = make_work("GET a", NULL);
-	struct contents *c = contents_new(&w);
-	struct reading r = {.checks.contents = c};
+	struct values *c = values_new(&w);
+	struct reading r = {.checks.sizes = c};
 	char value[64];
 	bool same = true;
 
@@ -261,7 +262,7 @@ check_forgetting(void)
 	    "half a value is dropped with its connection");
 	tap_ok(r.queue.cap < 4096, "the queue does not grow");
 	free(r.queue.bytes);
-	contents_free(c);
+	values_free(c);
 }
 
 static bool
@@ -284,9 +285,9 @@ static void
 check_acknowledged(void)
 {
 	struct engine_work w = make_work("GET a", NULL);
-	struct contents *c = contents_new(&w);
+	struct values *c = values_new(&w);
 	struct reading r = {
-	    .checks = {.contents = c, .written = written_new(100)}};
+	    .checks = {.sizes = c, .written = written_new(100)}};
 	const struct written *v = r.checks.written;
 
 	await(&r, "SET a x");
@@ -321,7 +322,7 @@ check_acknowledged(void)
 	    "key 'a': it was written, and is not there", "its message");
 	free(r.queue.bytes);
 	written_free(r.checks.written);
-	contents_free(c);
+	values_free(c);
 }
 
 static void

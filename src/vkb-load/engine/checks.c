@@ -230,7 +230,7 @@ find_value(
 static void
 check_value(struct checks *k, struct checks_queue *q, const struct value *v)
 {
-	uint64_t want = contents_size(k->contents, v->id);
+	uint64_t want = contents_size(k->sizes, v->id);
 	char why[128];
 	int n;
 
@@ -256,7 +256,7 @@ checks_take(struct checks *k, struct checks_queue *q, uint32_t nth,
 
 	if (!find_value(k, q, nth, &v))
 		return;
-	want = contents_size(k->contents, v.id);
+	want = contents_size(k->sizes, v.id);
 	most = q->done >= want ? 0 : (size_t)(want - q->done);
 	most = n < most ? n : most;
 	if (q->wrong == NONE) {

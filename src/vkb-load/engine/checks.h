@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct contents;
+struct values;
 struct written;
 
 /* What was found by a thread. */
 struct checks {
-	const struct contents *contents; /* borrowed */
+	const struct values *sizes; /* borrowed */
 	struct written *written; /* what was written is added; or NULL; owned */
 	bool required;           /* a value that is not there is an error */
 	bool kept; /* so is one that had been written before it was asked for */

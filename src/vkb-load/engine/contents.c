@@ -1,38 +1,13 @@
 #include "contents.h"
-#include "engine.h"
-#include "mem.h"
 #include "rng.h"
 #include "str.h"
 #include "values.h"
 
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SIZES UINT64_C(0x73697a6573) /* stream of random numbers of a size */
 #define BLOCK sizeof(uint64_t)
-
-struct contents {
-	struct values *values; /* for the sizes only */
-};
-
-struct contents *
-contents_new(const struct engine_work *w)
-{
-	struct contents *c = mem_new(sizeof *c);
-
-	c->values = values_new(w);
-	return c;
-}
-
-void
-contents_free(struct contents *c)
-{
-	if (!c)
-		return;
-	values_free(c->values);
-	free(c);
-}
 
 /* The length of the key is hashed too: "ab" "c" is not "a" "bc". */
 uint64_t
@@ -47,26 +22,14 @@ contents_id(const char *key, size_t nkey, const char *field, size_t nfield)
 }
 
 size_t
-contents_size(const struct contents *c, uint64_t id)
+contents_size(const struct values *v, uint64_t id)
 {
 	struct rng rng;
 
-	if (!values_vary(c->values))
-		return values_longest(c->values);
+	if (!values_vary(v))
+		return values_longest(v);
 	rng_seed(&rng, id, SIZES);
-	return values_draw_size(c->values, &rng);
-}
-
-size_t
-contents_longest(const struct contents *c)
-{
-	return values_longest(c->values);
-}
-
-size_t
-contents_mean(const struct contents *c)
-{
-	return values_mean(c->values);
+	return values_draw_size(v, &rng);
 }
 
 /* Returns eight bytes of a value: the i-th number of splitmix64, see rng.h. */

@@ -9,22 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct contents;
-struct engine_work;
-
-/* For values of the sizes that the work asks for. Free with contents_free. */
-struct contents *contents_new(const struct engine_work *);
-void contents_free(struct contents *); /* NULL does nothing */
+struct values;
 
 /* Returns a number for a key, or for a field of the hash at a key; the field is
  * NULL for a key. */
 uint64_t contents_id(
     const char *key, size_t nkey, const char *field, size_t nfield);
 
-/* Return the size of the value, and the largest of all sizes. */
-size_t contents_size(const struct contents *, uint64_t id);
-size_t contents_longest(const struct contents *);
-size_t contents_mean(const struct contents *);
+/* Returns the size of the value, one of those. */
+size_t contents_size(const struct values *, uint64_t id);
 
 /* Writes the first n bytes of the value. Returns their end. */
 char *contents_write(uint64_t id, char *to, size_t n);

@@ -11,6 +11,7 @@
 #include "slotmap.h"
 #include "str.h"
 #include "tls.h"
+#include "values.h"
 #include "verify.h"
 #include "written.h"
 
@@ -188,7 +189,7 @@ make_batch(struct readback *x, const struct slotmap_node *node, size_t *at,
 		if (find_node(x, v) != node)
 			continue;
 		add_command(x, v, s);
-		bytes += contents_size(x->checks.contents, v->id);
+		bytes += contents_size(x->checks.sizes, v->id);
 		asked[n++] = *at;
 	}
 	return n;
@@ -314,18 +315,18 @@ read_all(struct readback *x)
 static int
 read_stream(struct readback *x, const struct engine_work *w)
 {
-	struct contents *contents = contents_new(w);
+	struct values *sizes = values_new(w);
 	int rc;
 
 	x->nleft = x->written->n;
 	x->left = mem_array(x->nleft, sizeof *x->left);
 	for (size_t i = 0; i < x->nleft; i++)
 		x->left[i] = (uint32_t)i;
-	x->checks = (struct checks){.contents = contents};
+	x->checks = (struct checks){.sizes = sizes};
 	rc = read_all(x);
 	engine_verified_add(&x->result->verified, &x->checks.found);
 	free(x->left);
-	contents_free(contents);
+	values_free(sizes);
 	return rc;
 }
 

@@ -318,7 +318,7 @@ prepare_worker(struct worker *w)
 	w->batch = cmdsource_buffer(s, RUN_SLICE);
 	if (work->verify) {
 		w->checks = mem_new(sizeof *w->checks);
-		w->checks->contents = verify_contents(s);
+		w->checks->sizes = verify_sizes(s);
 		w->checks->found.on = true;
 		w->checks->kept = r->kept;
 		w->checks->required = r->kept && verify_is_filled(work);

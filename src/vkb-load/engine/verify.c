@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "mem.h"
 #include "template.h"
+#include "values.h"
 #include "words.h"
 
 #include <stdbool.h>
@@ -199,7 +200,7 @@ verify_inner_work(const struct engine_work *w)
 struct verified {
 	struct cmdsource source;
 	struct cmdsource *inner;
-	struct contents *contents;
+	struct values *sizes;
 	size_t most; /* bytes of the values of a command */
 };
 
@@ -284,7 +285,7 @@ write_value(void *arg, const struct visit *x)
 {
 	struct writing *w = arg;
 	uint64_t id = contents_id(x->key, x->nkey, x->field, x->nfield);
-	size_t n = contents_size(w->v->contents, id);
+	size_t n = contents_size(w->v->sizes, id);
 
 	w->to = copy_bytes(w->to, w->from, x->at);
 	w->to += digits_line(w->to, '$', n);
@@ -374,7 +375,7 @@ free_source(struct cmdsource *source)
 	struct verified *v = (struct verified *)source;
 
 	v->inner->ops->free(v->inner);
-	contents_free(v->contents);
+	values_free(v->sizes);
 	free(v);
 }
 
@@ -417,20 +418,20 @@ verify_open(
 	if (!values)
 		values = count_work_values(w);
 	v->inner = inner;
-	v->contents = contents_new(w);
-	v->most = values * (contents_longest(v->contents) + DIGITS_MOST);
+	v->sizes = values_new(w);
+	v->most = values * (values_longest(v->sizes) + DIGITS_MOST);
 	*o = *inner;
 	o->ops = &ops;
 	o->end = NULL;
 	o->places = o->nplaced = 0;
 	o->placed = NULL;
-	o->len += values * contents_mean(v->contents); /* at most, of a mix */
+	o->len += values * values_mean(v->sizes); /* at most, of a mix */
 	o->constant = o->len;
 	return o;
 }
 
-const struct contents *
-verify_contents(const struct cmdsource *source)
+const struct values *
+verify_sizes(const struct cmdsource *source)
 {
-	return ((const struct verified *)source)->contents;
+	return ((const struct verified *)source)->sizes;
 }

@@ -11,7 +11,7 @@
 
 struct checks_queue;
 struct cmdsource;
-struct contents;
+struct values;
 struct engine_work;
 
 /*
@@ -39,8 +39,8 @@ struct engine_work verify_inner_work(const struct engine_work *);
 struct cmdsource *verify_open(
     struct cmdsource *inner, const struct engine_work *, unsigned values);
 
-/* Returns the contents of such a source; borrowed. */
-const struct contents *verify_contents(const struct cmdsource *);
+/* Returns the sizes of such a source's values; borrowed. */
+const struct values *verify_sizes(const struct cmdsource *);
 
 /* Adds a command, n bytes of RESP, to what a connection awaits. */
 void verify_await(struct checks_queue *, const char *command, size_t n);
