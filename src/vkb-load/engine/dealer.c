@@ -1,4 +1,5 @@
 #include "dealer.h"
+#include "client.h"
 #include "cmdargs.h"
 #include "cmdsource.h"
 #include "counters.h"
@@ -10,6 +11,7 @@
 #include "run.h"
 #include "sending.h"
 #include "slotmap.h"
+#include "str.h"
 #include "tracefile.h"
 
 #include <stdbool.h>
@@ -88,20 +90,13 @@ find_local(const struct dealer *d, uint32_t from)
 static void
 make_item(struct outbox_item *item, const struct tracefile_word *w, size_t n)
 {
-	size_t size = 32, len;
+	struct str s = {0};
 
+	client_format_head(&s, n);
 	for (size_t i = 0; i < n; i++)
-		size += w[i].n + 32;
-	item->bytes = mem_resize(NULL, size, 1);
-	len = (size_t)snprintf(item->bytes, size, "*%zu\r\n", n);
-	for (size_t i = 0; i < n; i++) {
-		len += (size_t)snprintf(
-		    item->bytes + len, size - len, "$%zu\r\n", w[i].n);
-		memcpy(item->bytes + len, w[i].s, w[i].n);
-		memcpy(item->bytes + len + w[i].n, "\r\n", 2);
-		len += w[i].n + 2;
-	}
-	item->n = len;
+		client_format_word(&s, w[i].s, w[i].n);
+	item->n = s.len;
+	item->bytes = str_take(&s);
 }
 
 /* Moves a connection to the database of its next command. */
