@@ -208,9 +208,11 @@ static char *
 read_page(struct client *c, struct key *k, const char *cursor)
 {
 	const char *const page[3] = {cursor, "COUNT", "1000"};
-	char *last = mem_printf("%lld", atoll(cursor) + ELEMENTS - 1), *next;
+	char *last = mem_printf("%lld", atoll(cursor) + ELEMENTS - 1);
+	char *next = NULL;
 	struct str s = {0};
 	struct reply *r;
+	size_t n;
 
 	if (k->type->scan)
 		add_command(&s, k->type->scan, k, page);
@@ -218,17 +220,15 @@ read_page(struct client *c, struct key *k, const char *cursor)
 		add_command(
 		    &s, k->type->read, k, (const char *const[3]){cursor, last});
 	r = client_send(c, REPLY_MS, s.s, s.len);
+	n = r ? reply_len(r) : 0;
 	str_free(&s);
 	if (k->type->scan) {
-		next = reply_len(r) == 2 ? mem_str(reply_text(reply_at(r, 0)))
-					 : NULL;
+		next = n == 2 ? mem_str(reply_text(reply_at(r, 0))) : NULL;
 		if (next)
 			add_elements(k, reply_at(r, 1));
-	} else {
-		next = mem_printf("%zu",
-		    reply_len(r) ? (size_t)atoll(cursor) + reply_len(r) : 0);
-		if (r)
-			add_elements(k, r);
+	} else if (r && reply_type(r) == REPLY_ARRAY) {
+		next = mem_printf("%zu", n ? (size_t)atoll(cursor) + n : 0);
+		add_elements(k, r);
 	}
 	reply_free(r);
 	free(last);
@@ -330,20 +330,22 @@ scan_keys(struct sizes *s, struct client *c)
 	const struct reply *list;
 	struct reply *r;
 	struct key *v;
+	size_t n;
 
 	do {
 		r = CLIENT_CALL(c, REPLY_MS, "SCAN", cursor, "COUNT", "1000");
 		list = r && reply_len(r) == 2 ? reply_at(r, 1) : NULL;
+		n = list ? reply_len(list) : 0;
 		s->unknown |= !list || *s->how->stop;
 		free(cursor);
 		cursor = mem_str(list ? reply_text(reply_at(r, 0)) : "0");
-		v = mem_array(reply_len(list) + 1, sizeof *v);
-		for (size_t i = 0; list && i < reply_len(list); i++)
+		v = mem_array(n + 1, sizeof *v);
+		for (size_t i = 0; i < n; i++)
 			v[i] =
 			    (struct key){.name = reply_text(reply_at(list, i)),
 				.length = reply_size(reply_at(list, i))};
 		if (!s->unknown)
-			add_keys(s, c, v, reply_len(list));
+			add_keys(s, c, v, n);
 		free(v);
 		reply_free(r);
 		report_progress(s, s->found);
