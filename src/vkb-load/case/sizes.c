@@ -368,7 +368,7 @@ measure_node(const struct target *t, size_t i, struct client *c, void *arg)
 	r = CLIENT_CALL(c, ms, "INFO", "keyspace");
 	s->keys += r && reply_type(r) == REPLY_TEXT
 	    ? target_count_keys(reply_text(r), NULL, 0)
-	    : 0;
+	    : NAN;
 	reply_free(r);
 	sample_keys(s, c);
 	return 0;
@@ -409,7 +409,8 @@ sizes_measure(
 	double payload;
 
 	if (!json_get(metrics, "bytes_per_key") ||
-	    target_each(t, measure_node, &s) < 0 || !(s.stored > 0)) {
+	    target_each(t, measure_node, &s) < 0 || !(s.stored > 0) ||
+	    !(s.keys > 0)) {
 		json_free(s.encodings);
 		return NULL;
 	}
