@@ -286,6 +286,8 @@ plans(void)
 	is_text(schedule_format_run(&a, &t, 0), "x b run 3");
 	t.build = SIZE_MAX;
 	is_text(schedule_format_run(&a, &t, 0), "x in slices run 3");
+	t.build = 2;
+	is_text(schedule_format_run(&a, &t, 0), "x reference run 3");
 	a.has_budget = false;
 	b.n = 1;
 	t.build = 0;

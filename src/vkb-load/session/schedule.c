@@ -419,6 +419,8 @@ schedule_format_build(const struct schedule *a, const struct turn *turn)
 {
 	char *name, *text;
 
+	if (turn->build == a->builds->n)
+		return mem_str(" reference");
 	if (a->builds->n < 2)
 		return mem_str("");
 	if (turn->build == SIZE_MAX)

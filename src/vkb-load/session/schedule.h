@@ -24,7 +24,8 @@ struct roles;
 
 struct turn {
 	size_t scene;
-	size_t build; /* SIZE_MAX: all, to name a run in slices */
+	size_t build; /* that of builds_get; SIZE_MAX: all, to name a run in
+		       * slices */
 	size_t index; /* repetition of this scene and build, from 1 */
 	size_t block; /* 0: not interleaved */
 };
@@ -130,8 +131,8 @@ bool schedule_has_build(const struct schedule *, size_t cas);
 double schedule_estimate(
     const struct schedule *, size_t first, size_t cas, bool *all);
 
-/* "SET 16B b run 2/5", with a budget "run 2"; " b" if there are several builds.
- * Caller frees. */
+/* "SET 16B b run 2/5", with a budget "run 2"; " b" if there are several builds,
+ * " reference" of that. Caller frees. */
 char *schedule_format_run(
     const struct schedule *, const struct turn *, size_t cas);
 char *schedule_format_build(const struct schedule *, const struct turn *);
