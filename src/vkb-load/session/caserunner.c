@@ -469,6 +469,7 @@ can_slice_parts(const struct roles *r)
 	return true;
 }
 
+/* A port that is given is that of one server at a time. */
 bool
 case_runner_can_slice(const struct schedule *a, const struct turn *turn)
 {
@@ -479,6 +480,7 @@ case_runner_can_slice(const struct schedule *a, const struct turn *turn)
 		cas = scene->v[i];
 		if (!engines_find(a->engines, a->cases[cas].record)
 			 ->run_slices ||
+		    json_get(a->cases[cas].server, "port") ||
 		    !can_slice_parts(&a->roles[cas]) || a->too_large[cas])
 			return false;
 	}
