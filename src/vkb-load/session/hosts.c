@@ -67,6 +67,8 @@ hosts_parse(
 	    .host = at->at.host,
 	    .port = (int)at->at.port};
 	o->serve = &h->serve;
+	/* What memory that machine has for several servers is not known. */
+	o->order = o->order ? o->order : "interleaved";
 	return n ? 0
 		 : err_fail("option '--serve': '%s' is not a command: %s",
 		       h->command, why);
