@@ -38,8 +38,9 @@
 struct turns {
 	struct schedule *schedule;
 	struct case_runner *runner;
-	size_t at;     /* the current turn */
-	size_t failed; /* runs that failed so far */
+	size_t at;      /* the current turn */
+	size_t failed;  /* runs that failed so far */
+	size_t unrelated; /* runs without ratios: that of the reference failed */
 };
 
 /*
@@ -150,7 +151,7 @@ run_beside_reference(struct turns *s, struct case_run *v)
 
 	if (begin_reference(s, v, 1, &turn, &reference)) {
 		k = case_runner_run(s->runner, &reference);
-		s->failed += reference.failed;
+		s->unrelated += reference.failed;
 		free(reference.wanted);
 	}
 	return k < 0 ? -1 : run_alone(s, v);
@@ -179,10 +180,8 @@ run_together(struct turns *s, size_t first, size_t n)
 	together = together && all > 1;
 	if (together)
 		k = case_runner_run_slices(s->runner, v, all);
-	if (reference) {
-		s->failed += v[kept].failed;
+	if (reference) /* if it failed, so did the runs beside it */
 		free(v[kept].wanted);
-	}
 	cas = s->schedule->scenes.v[s->schedule->turns[first].scene].v[0];
 	for (size_t i = 0; i < kept; i++)
 		s->failed += v[i].failed;
@@ -378,7 +377,11 @@ run_schedule(struct session *s)
 		    how ? how : "");
 		free(how);
 	}
-	return s->turns.failed > 0;
+	if (s->turns.unrelated)
+		err_say("the reference failed beside %zu run%s, which have no "
+			"ratios",
+		    s->turns.unrelated, num_plural((double)s->turns.unrelated));
+	return s->turns.failed || s->turns.unrelated;
 }
 
 /* Returns the number of servers of a case; of others the primaries are known.
