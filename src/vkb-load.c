@@ -555,28 +555,66 @@ print_plan(const struct opts *o, const struct plan *p)
 	return rc;
 }
 
+static const struct opt *
+find_option(const char *name, size_t n, char letter)
+{
+	for (const struct opt *o = option_table; o->name; o++)
+		if (name ? strlen(o->name) == n && !strncmp(o->name, name, n)
+			 : o->letter == letter)
+			return o;
+	return NULL;
+}
+
+/* Returns the option with a value that an argument has, or NULL. It begins at
+ * *at, a letter behind others or 0; *next: the next argument is the value. */
+static const struct opt *
+find_value(const char *word, size_t *at, bool *next)
+{
+	const struct opt *o = NULL;
+	size_t n = strcspn(word, "=");
+
+	*at = 0;
+	*next = false;
+	if (str_starts(word, "--")) {
+		o = find_option(word + 2, n - 2, 0);
+		*next = !word[n];
+	} else if (*word == '-')
+		for (size_t i = 1; word[i] && (!o || o->kind == OPT_FLAG);
+		     i++) {
+			o = find_option(NULL, 0, word[i]);
+			*at = i;
+			*next = !word[i + 1];
+		}
+	return o && o->kind != OPT_FLAG ? o : NULL;
+}
+
 /* Returns the arguments as words of a shell, without the file of the results.
  * Caller frees. */
 static char *
 format_command(int argc, char **argv)
 {
+	const struct opt *o;
+	bool next = false, left_out, rest = false;
 	struct str s = {0};
+	char *word;
+	size_t at = 0;
 
 	str_add(&s, "");
 	for (int i = 1; i < argc; i++) {
-		const char *word = argv[i];
-
-		if (strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0 ||
-		    strcmp(word, "--resume") == 0) {
-			i++;
-			continue;
+		rest = rest || strcmp(argv[i], "--") == 0;
+		o = rest ? NULL : find_value(argv[i], &at, &next);
+		left_out =
+		    o && (o->offset == AT(output) || o->offset == AT(resume));
+		word = mem_strn(argv[i], left_out ? at : strlen(argv[i]));
+		if (!left_out || at > 1) {
+			str_addc(&s, ' ');
+			str_word(&s, word);
 		}
-		if (str_starts(word, "--output=") ||
-		    str_starts(word, "--resume=") ||
-		    (str_starts(word, "-o") && word[2]))
+		free(word);
+		if (!o || !next || ++i == argc || left_out)
 			continue;
 		str_addc(&s, ' ');
-		str_word(&s, word);
+		str_word(&s, argv[i]);
 	}
 	return str_take(&s);
 }

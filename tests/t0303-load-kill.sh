@@ -56,12 +56,12 @@ test_that 'the file is not changed' cmp kept r.jsonl
 
 rm -f cut.jsonl
 cp c.json "it's c.json"
-env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load --set rate=1000 --runs 3 --duration 1s -ocut.jsonl "it's c.json" 2>said &
+env VKB_TEST_MARK="$VKB_TEST_MARK" vkb-load --set rate=1000 --runs 3 --duration 1s --label -o -vocut.jsonl "it's c.json" 2>said &
 job=$!
 wait_until 30 test -s cut.jsonl
 kill "$job"
 wait "$job"
-test_match "^vkb-load: [1-5] of 6 runs kept; continue with: vkb-load --resume cut.jsonl .*--runs 3 --duration 1s 'it'.''s c.json'$" \
+test_match "^vkb-load: [1-5] of 6 runs kept; continue with: vkb-load --resume cut.jsonl .*--runs 3 --duration 1s --label -o -v 'it'.''s c.json'$" \
   said 'an interrupted session prints the number of its runs, and the command that resumes it'
 sed -n 's/.*continue with: //p' said >continue.sh
 test_that 'this command succeeds' sh continue.sh
