@@ -189,6 +189,24 @@ done
 for i in 1 2; do wait_until 60 ended c$i; done
 cat c?.err | sed 's/^/# /'
 test_same 'ok [3001,5]' "$(joined c1 c2) $(jq -c '[.metrics.requests, .config.clients]' run)" 'parts of a load on a cluster may be given different nodes'
+# Part 1 is killed: the message has a command for each primary.
+sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":3/' time.json >cut.json
+port=$(at '.nodes[0].port')
+cli config resetstat >/dev/null
+part 2/2 e2 --no-flush cut.json
+vkb-load --client 1/2 --port "$port" --runs 1 --no-flush cut.json >e1 2>e1.err 3>&- 4<&- &
+dies=$!
+wait_until 60 loaded
+kill -9 "$dies"
+wait_until 60 ended e2
+held() { for p in $(at '.nodes[].port'); do valkey-cli -p "$p" --scan; done | grep -c "$1"; }
+test_that 'a cluster and part 1 is killed: its keys are left' test "$(held '^vkb:')" -gt 10
+valkey-cli -c -p "$port" set theirs 1 >/dev/null
+sed -n 's/^vkb-load:   \(valkey-cli.*\)/\1/p' e2.err >remove
+test_same 3 "$(wc -l <remove | xargs)" 'the error has a command for each primary'
+test_that 'the commands succeed' sh -e remove
+test_same '0 1' "$(held '^vkb:') $(held '^theirs$')" 'they remove these keys, and no others'
+rm e1 e1.* e2 e2.*
 another '{"type":"spec","v":1,"id":"tls","tls":true}'
 port=$(at '.nodes[0].port')
 for i in 1 2; do

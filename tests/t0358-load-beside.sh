@@ -164,12 +164,12 @@ end_other
 
 # page_lines PAGE: prints its lines that load a running server.
 page_lines() {
-  sed -n 's/^\.Dl //p' "$top/man/$1" | sed 's/\\(aq/'\''/g; s/\\-/-/g; s/\\e/\\/g' |
+  sed -n 's/^\.Dl //p' "$top/man/$1" | sed 's/\\(aq/'\''/g; s/\\(dq/"/g; s/\\-/-/g; s/\\e/\\/g' |
     grep -E 'vkb.load .*--(host|port|uri) |valkey-cli .*unlink'
 }
 page_lines vkb.7 >lines
 page_lines vkb-servers.7 >>lines
-test_same 7 "$(wc -l <lines | tr -d ' ')" 'the pages have lines that load a running server'
+test_same 8 "$(wc -l <lines | tr -d ' ')" 'the pages have lines that load a running server'
 echo '127.0.0.1 localhost db1' >hosts
 cat >pages.sh <<'END'
 perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 0) or die; my $up = pack "a16 s x22", "lo", 1; ioctl(S, 0x8914, $up) or die $!' || exit
@@ -216,7 +216,7 @@ if unshare -rnm true 2>/dev/null; then
   sed 's/^/# /' ends
   test_same 5 "$(grep -c ' 5000 ' before)" 'five servers hold 5,000 keys each'
   test_same "$(cat before)" "$(cat after)" 'after the lines of the pages all of these keys are there, unchanged'
-  test_same '0 2 2 0 0 0 0' "$(sed 's/:.*//' ends | xargs)" \
+  test_same '0 2 2 0 0 0 0 0' "$(sed 's/:.*//' ends | xargs)" \
     'lines with --no-flush measure, those without leave a server with data alone'
   [ "$test_bad" -eq 0 ] || sed 's/^/# /' run.err
 else

@@ -203,8 +203,15 @@ add_removal(struct str *s, const struct engine_target *e,
 	if (prefix) {
 		str_printf(&pattern, "%s*", prefix);
 		add_option(s, "--scan --pattern", pattern.s);
-		str_printf(
-		    s, " | %sxargs -r -d '\\n' %s unlink", login.s, client.s);
+		/* In a cluster a command may only use keys of one slot. */
+		if (e->cluster)
+			str_printf(s,
+			    " | LC_ALL=C sed 's/[\"\\\\]/\\\\&/g; "
+			    "s/.*/unlink \"&\"/' | %s%s --pipe",
+			    login.s, client.s);
+		else
+			str_printf(s, " | %sxargs -r -d '\\n' %s unlink",
+			    login.s, client.s);
 	} else {
 		str_add(s, " flushall");
 	}
