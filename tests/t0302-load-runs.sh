@@ -281,6 +281,49 @@ test_match "^vkb-load: CONFIG SET: ERR .*'maxmemory'" .err \
   'the error has the answer of the server'
 test_same 'failed failed ok ok' "$(jq -r .status .out | sort | xargs)" \
   'with a setting that was refused nothing is measured'
+# A proxy that loses the answer to a request with 77mb.
+cat >lossy.pl <<'END'
+use strict;
+use IO::Select;
+use IO::Socket::INET;
+my ($port, $file) = @ARGV;
+alarm 120;
+my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 9) or die;
+open my $f, '>', "$file.new" or die;
+print $f $listener->sockport;
+close $f;
+rename "$file.new", $file;
+my $select = IO::Select->new($listener);
+my %to;
+while (1) {
+  for my $s ($select->can_read) {
+    if ($s == $listener) {
+      my $c = $listener->accept;
+      my $v = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$port") or die;
+      @to{$c, $v} = ($v, $c);
+      $select->add($c, $v);
+      next;
+    }
+    my $peer = $to{$s} or next;
+    my $n = sysread $s, my $bytes, 65536;
+    syswrite $peer, $bytes if $n;
+    next if $n && $bytes !~ /77mb/;
+    sysread $peer, $bytes, 65536 if $n;
+    $select->remove($s, $peer);
+    delete @to{$s, $peer};
+    close $s, close $peer;
+  }
+}
+END
+perl lossy.pl "$port" lossy 3>&- 4<&- &
+lossy=$!
+wait_until 30 test -e lossy
+test_status 2 'running: the answer to CONFIG SET is lost' \
+  vkb-load --port "$(cat lossy)" --runs 1 set.json
+kill "$lossy"
+test_match '"error":"CONFIG: ' .out 'the run fails'
+test_same 'maxmemory 57671680' "$(valkey-cli -p "$port" config get maxmemory | xargs)" \
+  'the setting, which was changed, is restored'
 test_status 2 '--server and a running server' vkb-load --port 1 --server x c.json
 test_status 2 'a port without a listener is an error' \
   vkb-load --port 1 --runs 1 c.json

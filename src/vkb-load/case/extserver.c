@@ -23,11 +23,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
-/*
- * Settings of a server that vkb-load did not start: read, compared with those
- * of a case, changed for a case and restored.
- */
-/* A setting before we changed it. */
+/* A setting of a server that vkb-load did not start, before it was changed for
+ * a case. */
 struct settings_old {
 	size_t node;
 	char *name, *value;
@@ -39,14 +36,19 @@ struct settings {
 	size_t n, cap;
 };
 
+static void
+free_setting(struct settings_old *o)
+{
+	free(o->name);
+	free(o->value);
+}
+
 /* Frees the memory and restores nothing. */
 static void
 settings_free(struct settings *s)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		free(s->v[i].name);
-		free(s->v[i].value);
-	}
+	for (size_t i = 0; i < s->n; i++)
+		free_setting(&s->v[i]);
 	free(s->v);
 	*s = (struct settings){0};
 }
@@ -141,16 +143,18 @@ change_setting(struct settings *s, const struct target *t, size_t node,
 
 	if (!old)
 		return err_fail("the server has no setting '%s'", name);
-	reply =
-	    CONTROL_ASK(c, control_ms(&t->e, 0), "CONFIG", "SET", name, value);
-	if (!reply) {
-		free(old);
-		return -1;
-	}
-	reply_free(reply);
+	/* If the answer is lost, the server may have the new value. */
 	s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
 	s->v[s->n++] = (struct settings_old){
 	    .node = node, .name = mem_str(name), .value = old};
+	reply =
+	    CONTROL_ASK(c, control_ms(&t->e, 0), "CONFIG", "SET", name, value);
+	if (!reply) {
+		if (!*client_error(c)) /* it was refused */
+			free_setting(&s->v[--s->n]);
+		return -1;
+	}
+	reply_free(reply);
 	now = settings_read(t, c, name);
 	if (!now || !is_same_value(now, value))
 		rc = err_fail("setting '%s': '%s' was set, the server has '%s'",
