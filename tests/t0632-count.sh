@@ -512,7 +512,7 @@ server() { pgrep -f "callgrind-out-file=$TMPDIR/" >.pid; }
 config '"SET"' ',"seed":23' >seed.json
 seeded() { server && [ "$(wc -l <.pid)" -eq "$servers" ] && tr '\0' '\n' <"/proc/$(head -n 1 .pid)/environ" | grep '^VKB_STILL_SEED=' >seed; }
 for signal in TERM KILL; do
-  vkb-load -q --count-only -o k.jsonl seed.json 2>/dev/null &
+  vkb-load --count --runs 4 -o k.jsonl seed.json 2>"said.$signal" &
   job=$!
   wait_until 30 seeded
   kill -"$signal" "$job"
@@ -522,6 +522,8 @@ for signal in TERM KILL; do
   wait_until 30 gone_too
   test_that "SIG$signal leaves no server and no file" gone_too
 done
+test_match '^vkb-load: 0 of 4 runs kept; continue with: vkb-load --resume k.jsonl --count --runs 4 seed.json$' \
+  said.TERM 'SIGTERM: a message says that the runs are still to be made, and how to continue'
 test_same VKB_STILL_SEED=23 "$(cat seed)" 'the seed of a configuration is also that of the hash tables'
 test_litter 0 'no server and no file is left'
 test_done

@@ -203,21 +203,3 @@ progress_format_resume(
 	str_add(&s, command ? command : "");
 	return str_take(&s);
 }
-
-void
-progress_report_stop(const struct progress *p, size_t before, const char *how)
-{
-	size_t kept = p->done + before, all = p->total + before;
-
-	char of[32] = "";
-
-	if (!all)
-		return;
-	if (!p->most)
-		snprintf(of, sizeof of, " of %zu", all);
-	err_say("%zu%s run%s kept%s", kept, of,
-	    num_plural((double)(p->most ? kept : all)),
-	    how ? how
-		: ": the records are on stdout; with '--output FILE' a session "
-		  "can be continued");
-}

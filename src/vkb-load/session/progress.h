@@ -57,9 +57,4 @@ void progress_end(struct progress *, size_t cas, const struct bench_load *,
 char *progress_format_resume(
     const char *text, const char *command, const char *path, bool has_stdin);
 
-/* Says what an interrupted session has kept, with the runs 'before' it, and
- * 'how' it is continued; NULL: the records are on stdout. */
-void progress_report_stop(
-    const struct progress *, size_t before, const char *how);
-
 #endif

@@ -309,7 +309,7 @@ take_run(struct schedule *a, const struct turn *turn, size_t cas)
 	else if (f) {
 		schedule_add_metrics(a, turn, cas, v);
 		a->done[done_index(a, turn, cas)] = true;
-		a->finished++;
+		a->finished += !schedule_dropped_builds(a, cas)[turn->build];
 	}
 	free(v);
 	return rc;
@@ -332,13 +332,25 @@ schedule_take_finished(struct schedule *a)
 			for (turn.index = 1; turn.index <= last; turn.index++)
 				if (take_run(a, &turn, c) < 0)
 					return -1;
-	if (a->finished && a->has_budget)
+	if (!a->finished)
+		return 0;
+	if (a->has_budget)
 		err_say("%zu run%s finished already", a->finished,
 		    a->finished == 1 ? " is" : "s are");
-	else if (a->finished)
+	else
 		err_say("%zu of %zu runs are finished already", a->finished,
-		    a->ncases * a->builds->n * most);
+		    schedule_count_runs(a));
 	return 0;
+}
+
+size_t
+schedule_count_runs(const struct schedule *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->ncases * a->builds->n; i++)
+		n += a->dropped[i] ? 0 : a->runs;
+	return n;
 }
 
 bool *

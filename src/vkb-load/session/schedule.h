@@ -73,7 +73,7 @@ struct schedule {
 	bool *too_large; /* of each case: its builds are not run together */
 	bool *done;      /* per case, build and index up to 'last' */
 	size_t last;
-	size_t finished;
+	size_t finished; /* of the runs that are planned */
 	unsigned parts;  /* of the load that several programs share, or 0 */
 	bool elsewhere;  /* servers are started on another machine */
 	bool unmeasured; /* nothing is measured */
@@ -90,6 +90,10 @@ void schedule_free(struct schedule *);
 
 /* Takes the finished runs of an earlier session. 0, or -1, error reported. */
 int schedule_take_finished(struct schedule *);
+
+/* Returns how many runs are planned, finished ones too; with a budget the
+ * least. */
+size_t schedule_count_runs(const struct schedule *);
 
 /*
  * Adds the metrics of a run, one object for each role of the case, to what

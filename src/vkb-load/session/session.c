@@ -479,6 +479,30 @@ run_parts(struct session *s)
 	return rc;
 }
 
+/* Says what an interrupted session has kept, and how it is continued. */
+static void
+report_stop(const struct session *s)
+{
+	const struct schedule *a = &s->a;
+	size_t kept = a->progress.done + a->finished,
+	       all = schedule_count_runs(a);
+	char *how = progress_format_resume(
+	    "continue", s->o->command, a->results->path, s->o->has_stdin);
+	char of[32] = "";
+
+	if (!a->has_budget)
+		snprintf(of, sizeof of, " of %zu", all);
+	if (all)
+		err_say("%zu%s run%s kept%s", kept, of,
+		    num_plural((double)(a->has_budget ? kept : all)),
+		    how ? how
+			: ": the records are on stdout; with '--output FILE' "
+			  "a session can be continued");
+	else if (how)
+		err_say("what is finished is kept%s", how);
+	free(how);
+}
+
 int
 session_run(const struct session_opts *o, const struct plan *plan,
     const struct builds *builds, const struct engine *engines,
@@ -502,7 +526,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	struct schedule *a = &s.a;
 	struct json *machine, *brief;
 	char tool[32];
-	char name[16], *how;
+	char name[16];
 	int rc, k = -1;
 
 	if (o->peers)
@@ -566,12 +590,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	}
 	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
 	k = run_parts(&s);
-	if (*stop && !o->quiet) {
-		how = progress_format_resume(
-		    "continue", o->command, a->results->path, o->has_stdin);
-		progress_report_stop(&a->progress, a->finished, how);
-		free(how);
-	}
+	if (*stop && !o->quiet)
+		report_stop(&s);
 	json_free(s.runner.reference);
 	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
