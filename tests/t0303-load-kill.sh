@@ -31,8 +31,9 @@ sed -n 5p whole | head -c 300 >>r.jsonl
 load -o r.jsonl c.json 2>said
 test_same 2 $? 'vkb-load -o does not append to a file with a torn record'
 test_match "ends in a torn record: '--resume' repairs it" said 'the error names the option that repairs it'
-load --runs 3 --resume r.jsonl c.json 2>said
+load -q --runs 3 --resume r.jsonl c.json 2>said
 test_same 0 $? '--resume with a torn record'
+test_absent 'finished already' said 'with -q no message says how many runs are finished'
 test_match 'cut off a torn last line of 300 bytes' said 'a message says that the torn record was removed'
 key() { jq -c '[.config.command, .run.index, .status]' "$1" | sort; }
 test_same "$(key whole)" "$(key r.jsonl)" 'the missing runs are made'

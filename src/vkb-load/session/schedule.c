@@ -332,7 +332,7 @@ schedule_take_finished(struct schedule *a)
 			for (turn.index = 1; turn.index <= last; turn.index++)
 				if (take_run(a, &turn, c) < 0)
 					return -1;
-	if (!a->finished)
+	if (!a->finished || a->progress.quiet)
 		return 0;
 	if (a->has_budget)
 		err_say("%zu run%s finished already", a->finished,
