@@ -1,6 +1,7 @@
 /* The names of cases: short where that is enough, and always different. */
 #include "tap.h"
 
+#include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "str.h"
@@ -124,18 +125,20 @@ unique(void)
 	    "a case that is there twice keeps the first place");
 }
 
-/* A case with two lists of CPUs would be measured as one: it is refused. */
+/* A case with two of a member that is not in its id would be measured as one:
+ * it is refused. */
 static void
-pooled(void)
+is_refused(const char *one, const char *two, const char *want)
 {
 	struct plan p = {.cases = mem_array(3, sizeof(struct json *)), .n = 2};
 
-	p.cases[0] = parse("{\"config\":{\"command\":\"A\"},\"id\":\"\","
-			   "\"client\":{\"cpus\":\"0\"}}");
-	p.cases[1] = parse("{\"config\":{\"command\":\"A\"},\"id\":\"\","
-			   "\"client\":{\"cpus\":\"1\"}}");
-	tap_ok(plan_name_cases(&p) < 0,
-	    "one case on two lists of CPUs is refused");
+	for (size_t i = 0; i < 2; i++) {
+		p.cases[i] =
+		    parse("{\"config\":{\"command\":\"A\"},\"id\":\"\"}");
+		json_set(p.cases[i], "client", parse(i ? two : one));
+	}
+	tap_ok(plan_name_cases(&p) < 0 && strstr(err_last(), want),
+	    "one case with different %s is refused", want);
 	for (size_t i = 0; i < p.n; i++)
 		json_free(p.cases[i]);
 	free(p.cases);
@@ -148,6 +151,9 @@ main(void)
 	if (!freopen("/dev/null", "w", stderr)) /* doubles are reported */
 		return 2;
 	unique();
-	pooled();
+	is_refused(
+	    "{\"cpus\":\"0\"}", "{\"cpus\":\"1\"}", "\"cpus\" of the client");
+	is_refused("{\"seed\":1}", "{\"seed\":1,\"timeout_s\":5}",
+	    "\"timeout_s\" of the client");
 	return tap_done();
 }

@@ -195,20 +195,40 @@ plan_format_id(struct str *s, const struct json *config, bool more)
 	json_free(c);
 }
 
+/* Returns the first member in which two objects differ, or NULL. */
+static const char *
+find_difference(const struct json *a, const struct json *b)
+{
+	for (const struct json *m = json_first(a); m; m = json_next(m))
+		if (!json_equal(m, json_get(b, json_key(m))))
+			return json_key(m);
+	for (const struct json *m = json_first(b); m; m = json_next(m))
+		if (!json_get(a, json_key(m)))
+			return json_key(m);
+	return NULL;
+}
+
 /* 0, or -1, error reported, if cases of one identity differ elsewhere. */
 static int
 check_duplicate(const struct json *a, const struct json *b)
 {
+	static const char *const parts[] = {"server", "client"};
+	const char *key = NULL;
 	struct str s = {0};
+	size_t i = 0;
 
-	if (json_equal(json_get(a, "server"), json_get(b, "server")) &&
-	    json_equal(json_get(a, "client"), json_get(b, "client")))
+	while (i < 2 && !key) {
+		key = find_difference(
+		    json_get(a, parts[i]), json_get(b, parts[i]));
+		i++;
+	}
+	if (!key)
 		return 0;
 	plan_format_id(&s, json_get(a, "config"), false);
-	err_say("case %s is planned twice with different CPUs or ports, which "
-		"are not part of its identity: run them in two sessions with "
-		"an '--output' each",
-	    s.s);
+	err_say("case %s is planned twice with different \"%s\" of the %s, "
+		"which is not part of its identity: run them in two sessions "
+		"with an '--output' each",
+	    s.s, key, parts[i - 1]);
 	str_free(&s);
 	return -1;
 }
