@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "err.h"
+#include "intern.h"
 #include "json.h"
 #include "mem.h"
 #include "str.h"
@@ -346,6 +347,8 @@ resumed(void)
 		!results_find(&r, b, set, 0, false) &&
 		!results_find(&r, a, set, 3, false),
 	    "other runs are not done");
+	tap_ok(intern_count(r.keys) == r.n,
+	    "what is looked for is not added to what is done");
 	tap_ok(!results_find(&r, a, set, 1, true),
 	    "a measured run is not a counted run");
 	tap_ok(results_open(&second, NULL, path, 0) == -1,

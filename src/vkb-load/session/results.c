@@ -208,20 +208,14 @@ intact_close(struct intact *f)
 	return rc;
 }
 
-/* Returns the number of a run, by what tells it from others. */
-static size_t
-intern_run(const struct results *r, const struct json *subject,
-    const struct json *config, size_t index, bool counted)
+/* Appends what tells a run from others. */
+static void
+add_key(struct str *s, const struct json *subject, const struct json *config,
+    size_t index, bool counted)
 {
-	struct str s = {0};
-	size_t id;
-
-	builds_add_key(&s, subject);
-	jsonpublic_canonical(&s, config);
-	str_printf(&s, "\n%zu%s", index, counted ? " counted" : "");
-	id = intern_id(r->keys, s.s);
-	str_free(&s);
-	return id;
+	builds_add_key(s, subject);
+	jsonpublic_canonical(s, config);
+	str_printf(s, "\n%zu%s", index, counted ? " counted" : "");
 }
 
 /* Keeps the first of equal runs. */
@@ -236,12 +230,17 @@ add_finished(struct results *r, struct json *rec)
 	bool counted = json_get_bool(rec, "counted", false);
 	bool foreign =
 	    strcmp(bench_case_engine(config), BENCH_CASE_NATIVE) != 0;
+	struct str key = {0};
+	size_t id;
 
 	if (!record_is(rec, r->part ? "part" : "run") ||
 	    json_num(json_path(rec, "run.part.i"), 0) != r->part ||
-	    strcmp(status, "ok") != 0 || !(index >= 1 && index < 1e9) ||
-	    intern_run(r, json_get(rec, "subject"), config, (size_t)index,
-		counted) < r->n)
+	    strcmp(status, "ok") != 0 || !(index >= 1 && index < 1e9))
+		return;
+	add_key(&key, json_get(rec, "subject"), config, (size_t)index, counted);
+	id = intern_id(r->keys, key.s);
+	str_free(&key);
+	if (id < r->n)
 		return;
 	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
 	r->done[r->n++] =
@@ -313,8 +312,14 @@ const struct finished *
 results_find(const struct results *r, const struct json *subject,
     const struct json *config, size_t index, bool counted)
 {
-	size_t id = r->n ? intern_run(r, subject, config, index, counted) : 0;
+	struct str key = {0};
+	size_t id;
 
+	if (!r->n)
+		return NULL;
+	add_key(&key, subject, config, index, counted);
+	id = intern_find(r->keys, key.s, key.len);
+	str_free(&key);
 	return id < r->n ? &r->done[id] : NULL;
 }
 
