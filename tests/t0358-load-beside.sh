@@ -153,11 +153,29 @@ test_status 2 'a load that fits on the primary but not on its replica' beside -t
 test_match "the server at 127.0.0.1:$second has [0-9.]+[MK]B of its maxmemory of 3.15MB left" .err 'the error names the replica'
 valkey-cli -p "$second" replicaof no one >/dev/null
 unchanged 'the keys of others on the primary are unchanged'
-another '{"type":"spec","v":1,"id":"cluster","primaries":3}'
-node=$(printf '%s' "$other" | jq .nodes[1].port)
+another '{"type":"spec","v":1,"id":"cluster","primaries":2,"replicas":1}'
+# node ROLE: the port of the second node with this role
+node() { printf '%s' "$other" | jq --arg r "$1" '[.nodes[] | select((.role == "replica") == ($r == "replica"))][1].port'; }
+node=$(node primary)
 valkey-cli -p "$node" config set maxmemory 3mb >/dev/null
 test_status 2 'a load that does not fit on one node of a cluster' vkb-load --port "$port" --no-flush -t set -r 100000
 test_match "the server at 127.0.0.1:$node has [0-9.]+[MK]B of its maxmemory of 3.15MB left" .err 'the error names the node'
+valkey-cli -p "$node" config set maxmemory 0 >/dev/null
+half() { vkb-load -q --port "$port" --no-flush -t get -r 60000 -n 1000; }
+test_that 'a load on a cluster without a limit' half
+said=$(sed -n 's/.*keys and elements (\([0-9.]*\)MB) below .*/\1/p' .err)
+node=$(node replica)
+valkey-cli -p "$node" config set repl-backlog-size 16kb >/dev/null
+# room PERCENT: the replica has so much of the whole load left
+room() {
+  valkey-cli -p "$node" config set maxmemory "$(valkey-cli -p "$node" info memory |
+    awk -F: -v mb="$said" -v p="$1" '$1 == "used_memory" { printf "%d", $2 + mb * 1e4 * p }')" >/dev/null
+}
+room 75
+test_that 'a replica of a cluster gets the keys of its primary, not all' half
+room 25
+test_status 2 'a load that does not fit on a replica of a cluster' half
+test_match "the server at 127.0.0.1:$node has [0-9.]+[MK]B of its maxmemory of" .err 'the error names the replica'
 end_other
 
 # --- the lines of the pages, as they stand, in a network with a host db1

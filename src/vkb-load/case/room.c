@@ -30,7 +30,7 @@ struct state {
 struct node {
 	struct client *c;
 	struct state first, last;
-	double share; /* of the keys; of a replica: that of its primary, or 1 */
+	double share; /* of the keys */
 };
 
 struct room {
@@ -136,25 +136,49 @@ format_node(const struct room *r, size_t i)
 	return address_format(n->host, n->port, n->unixsocket);
 }
 
-/* Sets which share of the keys each primary of a cluster gets. */
+static bool
+is_node(const struct engine_node *n, const char *host, int port)
+{
+	return n->port == port && strcmp(n->host, host) == 0;
+}
+
+/* Has a node the keys of a range, as its primary or as a replica of that? */
+static bool
+has_range(const struct engine_node *n, const struct control_range *r,
+    const char *asked)
+{
+	const char *host;
+	int port;
+
+	if (is_node(n, r->host, r->port))
+		return true;
+	for (size_t i = 0; i < r->nreplicas; i++)
+		if (control_replica(r, i, asked, &host, &port) &&
+		    is_node(n, host, port))
+			return true;
+	return false;
+}
+
+/* Sets which share of the keys each node of a cluster gets. A replica that is
+ * not among those of the slots may get all. */
 static int
 set_shares(struct room *r)
 {
+	const char *asked = r->t.nodes[0].host, *wrong;
 	struct control_slots s;
-	const struct engine_node *node;
-	const char *wrong;
+	struct node *n;
 
-	wrong = control_slots(
-	    &s, r->v[0].c, control_ms(&r->t.e, 0), r->t.nodes[0].host);
-	for (size_t i = 0; i < r->t.e.nnodes; i++) {
-		node = &r->t.nodes[i];
-		r->v[i].share = 0;
-		for (size_t k = 0; k < s.n && !wrong; k++)
-			if (s.v[k].port == node->port &&
-			    strcmp(s.v[k].host, node->host) == 0)
-				r->v[i].share +=
+	wrong = control_slots(&s, r->v[0].c, control_ms(&r->t.e, 0), asked);
+	for (size_t i = 0; i < r->n && !wrong; i++) {
+		n = &r->v[i];
+		n->share = 0;
+		for (size_t k = 0; k < s.n; k++)
+			if (has_range(&r->t.nodes[i], &s.v[k], asked))
+				n->share +=
 				    (double)(s.v[k].last - s.v[k].first + 1) /
 				    KEYS_SLOTS;
+		if (i >= r->t.e.nnodes && !(n->share > 0))
+			n->share = 1;
 	}
 	if (wrong)
 		err_say("CLUSTER SLOTS: %s", wrong);
