@@ -25,8 +25,9 @@ struct server_handle {
 };
 
 /*
- * All return 0 or -1. The error is in *why if vkb-serve has reported it (caller
- * frees with free()), else *why is NULL and the error is in err_last().
+ * Returns 0 or -1. The error is in *why, here and below, if vkb-serve has
+ * reported it (caller frees with free()), else *why is NULL and the error is in
+ * err_last().
  */
 int handle_start(struct server_handle *, const struct bench_case *, char **why);
 

@@ -22,10 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A call: the steps of one build in a turn, on one server, and their records.
- * Private to the case runner.
- */
 /* A case of a turn: measured, run without being recorded, or left out. */
 struct step {
 	const struct bench_case *cas;
@@ -34,6 +30,7 @@ struct step {
 	bool run;
 };
 
+/* The steps of one build in a turn, on one server, and their records. */
 struct call {
 	struct case_runner *r;
 	struct schedule *a;
@@ -88,13 +85,6 @@ plan_steps(struct call *x)
 	}
 }
 
-/*
- * The parts of call_run_step, for steps that are made together.
- * call_prepare_server gives a step its server: that of the steps before, or a
- * fresh one; call_check fails if it has ended, and ends it after the last step.
- * Both return -1 with the error in the measure. call_write writes the records
- * of a step that returned rc, and returns -1 after reporting that it could not.
- */
 static void
 call_start_measure(
     struct call *x, struct measure *m, const struct bench_case *cas)
@@ -204,6 +194,8 @@ relate_run(const struct call *x, struct measure *m, const struct step *s)
 	}
 }
 
+/* Writes the records of a step that returned rc. 0, or -1 after reporting that
+ * it could not. */
 static int
 call_write_records(
     struct call *x, struct measure *m, const struct step *s, int rc)
@@ -267,6 +259,8 @@ mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
 	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
 }
 
+/* Gives a step its server: that of the steps before, or a fresh one. 0, or -1
+ * with the error in the measure. */
 static int
 call_prepare_server(struct call *x, const struct step *s, struct measure *m)
 {
@@ -285,6 +279,8 @@ call_prepare_server(struct call *x, const struct step *s, struct measure *m)
 							  : 0;
 }
 
+/* Ends the server after the last step. -1 if it has ended before, with the
+ * error in the measure. */
 static int
 call_check_survival(
     struct call *x, const struct step *s, struct measure *m, bool last)

@@ -49,8 +49,9 @@ const struct finished *results_find(const struct results *,
 
 int results_write(struct results *, struct json *run);
 
-/* Writes all or none. 0, or -1, error reported; also after writing them, if
- * what the file had before was changed. */
+/* Writes them in one piece, of which a part may be in the file if it fails. 0,
+ * or -1, error reported; also after writing them, if what the file had before
+ * was changed. */
 int results_write_all(struct results *, struct json *const *runs, size_t n);
 
 #endif
