@@ -368,7 +368,7 @@ for i in 1 2; do wait_until 60 ended n$i; done
 test_same '0 0 theirs' "$(cat n1.status n2.status | xargs) $(cli keys '*')" \
   '--no-flush leaves the data of others'
 test_status 2 'a server with data' vkb-load --client 1/1 --port "$port" --runs 1 time.json
-for bad in 4/3 a/b 1/0 1 -1/2 1/2x 1/9999; do
+for bad in 4/3 a/b 1/0 1 -1/2 1/2x 1/9999 4294967297/2; do
   test_status 2 "--client $bad" vkb-load --client "$bad" --port "$port" time.json
 done
 test_status 2 '--client without a server' vkb-load --client 1/2 time.json

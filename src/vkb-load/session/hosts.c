@@ -28,7 +28,7 @@ parse_client(struct hosts *h)
 
 	if (!s)
 		return 0;
-	if (sscanf(s, "%u/%u%n", &h->part, &h->parts, &n) != 2 || s[n] ||
+	if (sscanf(s, "%9u/%9u%n", &h->part, &h->parts, &n) != 2 || s[n] ||
 	    strspn(s, "0123456789/") != (size_t)n || h->parts < 1 ||
 	    h->parts > MOST || h->part > h->parts)
 		return err_fail("option '--client': '%s' is not I/N with I "
