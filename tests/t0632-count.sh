@@ -338,7 +338,8 @@ cp m.jsonl whole
 test_that 'a complete session is resumed' vkb-load -q --runs 2 --resume m.jsonl both.json
 test_that 'a complete session is unchanged' cmp whole m.jsonl
 runs whole | sed '$d' >m.jsonl
-test_that 'a missing count is made' vkb-load -q --runs 2 --resume m.jsonl both.json
+test_that 'a missing count is made' vkb-load --runs 2 --resume m.jsonl both.json
+test_match 'the instructions of 1 case are counted first, on 1 server$' .err 'a message says on how many servers'
 test_same 4 "$(runs m.jsonl | wc -l | tr -d ' ')" 'only the missing count is made'
 test_same '["instructions_per_req",2]' "$(vkb-stats m.jsonl | jq -c '
   select(.type == "summary").metrics.instructions_per_req | ["instructions_per_req", .n]')" \

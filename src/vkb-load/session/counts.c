@@ -373,6 +373,8 @@ counts_announce(const struct schedule *a, const struct serve *serve)
 	at_once = choose_number(a, serve, n);
 	if (at_once > 1)
 		snprintf(how, sizeof how, ", %zu at a time", at_once);
+	else if (n == 1)
+		*how = '\0';
 	if (least && least < n)
 		snprintf(to, sizeof to, "%zu to ", least);
 	if (n)
