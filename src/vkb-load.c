@@ -779,8 +779,10 @@ run_session(struct opts *o, const struct plan *p)
 	o->session.no_env = env && strcmp(env, "no") == 0;
 	if (o->seed)
 		o->session.seed = (uint64_t)o->seed;
-	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0)
-		return err_fail_sys("cannot get a random seed");
+	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0) {
+		err_fail_sys("cannot get a random seed");
+		goto out;
+	}
 	if (read_builds(o, &b) < 0 || read_reference(o, p, &b) < 0)
 		goto out;
 	if (o->hosts.command) { /* its servers get the port of the option */

@@ -310,7 +310,7 @@ plan_name_cases(struct plan *p)
 			break;
 	}
 	for (i = 0; i < p->n && rc == 0; i++)
-		if (given[i] && same[i])
+		if (same[i])
 			rc = err_fail("two different cases have the id '%s': "
 				      "rename one",
 			    json_get_str(p->cases[i], "id"));

@@ -577,10 +577,10 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 			bad = i;
 	}
 	if (*r->context.stop) {
+		free(r->context.too_large);
 		rc = -1;
 	} else if (r->context.too_large) {
 		rc = refuse_slices(x, r->context.too_large);
-		r->context.too_large = NULL;
 	} else if (reference && died[n - 1]) {
 		rc = 1;
 		fail_beside(m, n, died);
@@ -599,6 +599,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 		if (write_deaths(x, m, n, k, died) < 0)
 			rc = -1;
 	}
+	r->context.too_large = NULL;
 	if (rc == 0 && reference)
 		rc = call_write_records(
 		    reference, &m[n - 1], &reference->steps[k], 0);
