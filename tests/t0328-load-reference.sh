@@ -50,9 +50,13 @@ cp .out keyed
 test_same "[null,1,\"$sha\"]" "$(facts keyed)" 'one server alone has ratios too'
 test_same 'null null' "$(jq -r 'select(.config.rate) | "\(.metrics.rps_ratio) \(.env.reference_sha256)"' keyed)" \
   'with a rate there are none'
-test_that 'an order without slices' vkb-load -q --builds builds --reference ./ref \
-  --order interleaved --runs 1 c.json
+port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport')
+jq -c ".[0].port = $port" c.json >port.json
+test_that 'a port, which one server at a time can have' vkb-load -q --builds builds --reference ./ref \
+  --runs 1 port.json
 test_same "$(facts both | grep ',1,')" "$(facts .out)" 'the reference runs before each build'
+test_same '1 null 1 null' "$(jq -r 'select(.type == "run").run | .block, .slices' .out | xargs)" \
+  'the builds are paired, though not in slices'
 
 # --- what cannot be
 
@@ -89,6 +93,13 @@ b ok null' "$(jq -r 'select(.type == "run") |
   'the builds are measured alone'
 test_match 'run 1 of the reference failed in slices: .*unknown command .*; each build is measured alone, without the reference' \
   .err 'a message names the reference'
+
+test_status 2 'such a reference in an order without slices' vkb-load --builds builds \
+  --reference ./noset --order interleaved --runs 1 c.json
+test_match '^vkb-load: the reference failed beside 2 runs, which have no ratios$' .err \
+  'a message counts the runs beside it'
+test_absent 'runs? failed|make what is missing' .err 'no message says that runs of builds have failed'
+test_same 'ok ok' "$(jq -r 'select(.type == "run").status' .out | xargs)" 'they have not'
 
 printf '[{"commands":["SET"],"pipelines":[1],%s,"duration":5}]\n' "$base" >five.json
 vkb-load --server "$server" --label a --reference ./ref --runs 1 five.json >dead 2>.err </dev/null &

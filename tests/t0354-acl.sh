@@ -60,6 +60,16 @@ test_that 'a load with this user succeeds' as least --no-flush c.json
 test_same '["ok",100] ["ok",null]' "$(jq -c '[.status, .metrics.hit_rate_percent]' .out | sort -r | xargs -n 1 | sort | xargs |
   sed 's/\[ok/["ok"/g')" 'reads find what was written'
 test_same 'db0:keys=1' "$(keys)" 'no key is left'
+# Keys of different sizes are sized by SCAN.
+sizes() { as all --flush --command 'HSET h:{key} f v' -r 2000 -n 20000 -P 50; }
+user all +@all
+test_that 'a load whose keys are sized' sizes
+test_same '[true,true]' "$(jq -c '.metrics | [has("bytes_per_key"), has("payload_bytes_per_key")]' .out)" 'it has their payload'
+user all +@all -scan
+test_that 'the same without scan' sizes
+test_same '[true,false]' "$(jq -c '.metrics | [has("bytes_per_key"), has("payload_bytes_per_key")]' .out)" \
+  'without scan the payload is not known'
+cli set theirs kept >/dev/null
 for command in info scan unlink get set; do
   # shellcheck disable=SC2086 # rules
   cli acl setuser less reset on '>secret' $rules "-$command" >/dev/null
