@@ -212,10 +212,10 @@ plans(void)
 			"{\"subject\":{\"label\":\"b\"}}", 25, NULL, NULL);
 	struct json *records[2] = {one, two};
 	struct builds b = {.v = records, .n = 2};
+	char x[] = "x", y[] = "y", z[] = "z", *names[CASES] = {x, y, z};
 	struct bench_case cases[CASES] = {
-	    {.id = "x", .load.work = {.duration_s = 1, .warmup_s = .5}},
-	    {.id = "y", .load.work.duration_s = 1},
-	    {.id = "z", .load.work.requests = 5}};
+	    {.load.work = {.duration_s = 1, .warmup_s = .5}},
+	    {.load.work.duration_s = 1}, {.load.work.requests = 5}};
 	size_t numbers[CASES] = {0, 1, 2};
 	struct scene scenes[2] = {{numbers, 2}, {numbers + 2, 1}};
 	enum schedule_end ends[CASES] = {SCHEDULE_OPEN};
@@ -226,6 +226,7 @@ plans(void)
 	    .has_budget = true,
 	    .order = ORDER_SEQUENTIAL,
 	    .cases = cases,
+	    .names = names,
 	    .ncases = CASES,
 	    .scenes = {.v = scenes, .n = 2},
 	    .builds = &b,

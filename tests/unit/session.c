@@ -191,9 +191,6 @@ lines(void)
 	check_screen("vkb: SET: failed\n", "a failed run is printed");
 	tap_ok(p.done == 2 && p.took[1] == 7,
 	    "the time of a failed run is not recorded");
-	progress_end(&p, 1, &timed, NULL, 1);
-	check_screen("", "a run that was interrupted is not printed");
-	tap_ok(p.done == 2, "a run that was interrupted is not counted");
 	draw(&p, (struct engine_progress){.done = 0});
 	progress_close(&p);
 	check_screen(WIPE "SET" WIPE, "at the end the line is erased");

@@ -627,7 +627,7 @@ watch_count(const struct counts *s, const struct count *c)
 	int rc = 0;
 
 	str_printf(&name, "count %zu/%zu, ", s->taken + 1, s->n);
-	str_visible(&name, a->names ? a->names[c->cas] : a->cases[c->cas].id);
+	str_visible(&name, a->names[c->cas]);
 	str_add(&name, who);
 	a->progress.most = false;
 	progress_begin(&a->progress, name.s, 0, 0, -1);

@@ -165,8 +165,6 @@ progress_end(struct progress *p, size_t cas, const struct bench_load *l,
 	void (*say)(const char *fmt, ...) ERR_PRINTF(1, 2);
 	char buf[NUM_BUF], *who = NULL;
 
-	if (!rec)
-		return;
 	p->done++;
 	if (!error)
 		take_time(p, cas, l,

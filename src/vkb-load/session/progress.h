@@ -44,10 +44,8 @@ double progress_estimate(
 void progress_begin(struct progress *, const char *name, size_t round,
     size_t rounds, double left_s);
 void progress_draw(void *progress, const struct engine_progress *);
-/*
- * 'rec' is the run record; NULL: the run was not finished. 'together': how many
- * runs have been going on since progress_begin.
- */
+/* 'rec' is the run record; 'together': how many runs have been going on since
+ * progress_begin. */
 void progress_end(struct progress *, size_t cas, const struct bench_load *,
     const struct json *rec, size_t together);
 

@@ -285,7 +285,6 @@ results_open(
 	if (r->fd < 0)
 		return -1;
 	r->path = name;
-	r->resumed = resume;
 	if (appendfile_check_end(r->fd, name, resume != NULL) < 0)
 		return -1;
 	r->intact = intact_open(r->fd, name);

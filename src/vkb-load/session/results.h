@@ -23,7 +23,6 @@ struct results {
 	int fd;
 	const char *path;      /* of the file, or NULL; borrowed */
 	struct intact *intact; /* of the file, or of that of stdout; or NULL */
-	const char *resumed;   /* the same if it is resumed, or NULL */
 	struct finished *done; /* by the number of the run in 'keys' */
 	struct intern *keys;   /* of runs; or NULL */
 	size_t n, cap;

@@ -451,7 +451,7 @@ schedule_format_run(
 	char *who = schedule_format_build(a, turn);
 	struct str name = {0};
 
-	str_visible(&name, a->names ? a->names[cas] : a->cases[cas].id);
+	str_visible(&name, a->names[cas]);
 	str_printf(&name, "%s run %zu", who, turn->index);
 	if (!a->has_budget)
 		str_printf(&name, "/%zu", a->runs);

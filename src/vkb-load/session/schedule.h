@@ -56,7 +56,7 @@ struct schedule {
 	enum order_how order;
 	uint64_t seed;
 	struct bench_case *cases; /* those that can be run */
-	char **names;             /* names of the cases for people; NULL: ids */
+	char **names;             /* names of the cases for people */
 	size_t ncases;
 	const struct json *others; /* cases of other shards; NULL: none */
 	struct roles *roles;       /* roles of each case */

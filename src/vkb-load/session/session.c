@@ -242,7 +242,6 @@ turns_run(struct turns *s)
 
 struct session {
 	const struct session_opts *o;
-	struct counts_opts count; /* what can be counted */
 	struct schedule a;
 	struct advice advice;
 	struct case_runner runner;
@@ -511,7 +510,6 @@ session_run(const struct session_opts *o, const struct plan *plan,
 {
 	struct session s = {.o = o,
 	    .lock = -1,
-	    .count = o->count,
 	    .a = {.runs = o->runs,
 		.has_budget = o->budget_s > 0,
 		.order = schedule_parse_order(o->order),
