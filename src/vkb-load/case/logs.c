@@ -214,8 +214,11 @@ copy_log(struct log *log)
 	return n < 0 ? -1 : 0;
 }
 
-const char *
-logs_keep(struct server_logs *l)
+/* Copies what the logs hold so far. Returns the path of the first node's copy,
+ * borrowed; NULL if there is no log, or after reporting that it could not be
+ * copied. */
+static const char *
+keep_logs(struct server_logs *l)
 {
 	struct log *log;
 	int rc = 0;
@@ -238,6 +241,17 @@ logs_keep(struct server_logs *l)
 }
 
 void
+logs_report(struct server_logs *l, const char *id, char *what)
+{
+	const char *log = keep_logs(l);
+
+	err_say("%s: %s%s%s%s", id, what,
+	    log ? "; the log of its server is kept in '" : "", log ? log : "",
+	    log ? "'" : "");
+	free(what);
+}
+
+void
 logs_end_server(struct server_logs *l)
 {
 	bool kept = false;
@@ -245,5 +259,5 @@ logs_end_server(struct server_logs *l)
 	for (size_t i = 0; i < l->n; i++)
 		kept = kept || l->v[i].path;
 	if (l->logs->all || kept)
-		logs_keep(l);
+		keep_logs(l);
 }

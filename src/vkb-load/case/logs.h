@@ -36,11 +36,8 @@ void logs_forget_server(struct server_logs *); /* NULL does nothing */
 /* The server has ended: keeps its logs if all are wanted. */
 void logs_end_server(struct server_logs *);
 
-/*
- * Copies what the logs hold so far. Returns the path of the first node's copy,
- * borrowed; NULL if there is no log, or after reporting that it could not be
- * copied. NULL gives NULL.
- */
-const char *logs_keep(struct server_logs *);
+/* Keeps what the logs hold so far; NULL: none. Says what failed in a case, and
+ * where the log of the first node is. Frees 'what'. */
+void logs_report(struct server_logs *, const char *id, char *what);
 
 #endif

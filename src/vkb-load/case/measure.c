@@ -511,6 +511,12 @@ measure_fail(struct measure *m, char *why)
 	return -1;
 }
 
+const char *
+measure_why(const struct measure *m)
+{
+	return m->error.len ? m->error.s : "the run was interrupted";
+}
+
 /*
  * Both builds of a block get the same random numbers; counted runs, with a
  * session and an index of 0, get the same everywhere.
@@ -1002,8 +1008,7 @@ end_parts(struct measure *m, int rc)
 	int k;
 
 	if (rc < 0)
-		why = mem_strn(m->error.len ? m->error.s : "interrupted",
-		    m->error.len ? strcspn(m->error.s, "\n") : 11);
+		why = mem_strn(measure_why(m), strcspn(measure_why(m), "\n"));
 	k = peers_done(m->starting.peers, why);
 	free(why);
 	if (k < 0 && !*m->context->stop)

@@ -59,6 +59,8 @@ void measure_free(struct measure *);
  * Returns -1.
  */
 int measure_fail(struct measure *, char *why);
+/* Returns that, or that it was interrupted; borrowed. */
+const char *measure_why(const struct measure *);
 
 /*
  * Tells the other parts of the load, if any, that the run failed before it was

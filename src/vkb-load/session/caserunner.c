@@ -107,26 +107,13 @@ add_to_deciding(struct call *x, const struct measure *m, size_t cas)
 	free(v);
 }
 
-/* Reports what failed, and where the log of its server is; frees 'what'. */
-static void
-report_failure(struct call *x, const struct step *s, char *what)
-{
-	const char *log = logs_keep(x->handle.logs);
-
-	err_say("%s: %s%s%s%s", s->cas->id, what,
-	    log ? "; the log of its server is kept in '" : "", log ? log : "",
-	    log ? "'" : "");
-	free(what);
-}
-
 /* Writes the profile records of a case. 0, or -1, error reported. */
 static int
 write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
 {
 	if (rc < 0 || m->error.len) {
-		report_failure(x, s,
-		    mem_printf("not profiled: %s",
-			m->error.len ? m->error.s : "it was interrupted"));
+		logs_report(x->handle.logs, s->cas->id,
+		    mem_printf("not profiled: %s", measure_why(m)));
 		x->v->failed++;
 	}
 	statusline_clear();
@@ -164,14 +151,14 @@ static void
 keep_beside(
     struct call *x, const struct measure *m, const struct step *s, int rc)
 {
-	const char *why = m->error.len ? m->error.s : "it was interrupted";
+	const char *why = measure_why(m);
 	struct json *recs = json_array();
 
 	call_note_reference(x, m);
 	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
 		json_push(recs, json_dup(m->recs[i]));
 	if (rc < 0) {
-		report_failure(x, s,
+		logs_report(x->handle.logs, s->cas->id,
 		    mem_printf("run %zu of the reference failed: %.*s",
 			x->v->turn->index, (int)strcspn(why, "\n"), why));
 		x->v->failed++;
@@ -214,17 +201,15 @@ call_write_records(
 		if (rc == 0)
 			json_set_str(m->recs[i], "status", "ok");
 		else
-			result_record_fail(m->recs[i],
-			    m->error.len ? m->error.s
-					 : "the run was interrupted");
+			result_record_fail(m->recs[i], measure_why(m));
 		if (rc < 0 && i == 0)
 			err_note("%s", json_get_str(m->recs[0], "error"));
 		if (m->error.len) /* the first has the end of the log */
 			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
 	if (rc < 0)
-		report_failure(
-		    x, s, mem_printf("run %zu failed", x->v->turn->index));
+		logs_report(x->handle.logs, s->cas->id,
+		    mem_printf("run %zu failed", x->v->turn->index));
 	statusline_clear();
 	if (r->machine && results_write(to, r->machine) < 0)
 		return -1;
@@ -254,8 +239,8 @@ mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
 {
 	if (x->spoilt)
 		return;
-	x->spoilt = mem_printf("%s before it failed: %s", s->cas->id,
-	    m->error.len ? m->error.s : "it was interrupted");
+	x->spoilt =
+	    mem_printf("%s before it failed: %s", s->cas->id, measure_why(m));
 	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
 }
 

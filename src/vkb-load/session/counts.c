@@ -410,15 +410,10 @@ static void
 report_failure(
     const struct bench_case *cas, struct server_handle *l, struct measure *m)
 {
-	const char *log = logs_keep(l->logs);
-
 	for (size_t i = 0; i < m->roles.n; i++)
-		result_record_fail(m->recs[i],
-		    m->error.len ? m->error.s : "the run was interrupted");
-	err_say("%s: not counted: %s%s%s%s", cas->id,
-	    json_get_str(m->recs[0], "error"),
-	    log ? "; the log of its server is kept in '" : "", log ? log : "",
-	    log ? "'" : "");
+		result_record_fail(m->recs[i], measure_why(m));
+	logs_report(l->logs, cas->id,
+	    mem_printf("not counted: %s", json_get_str(m->recs[0], "error")));
 }
 
 /* Hands the session the run records of all parts, and, unless rc is -1, the
