@@ -34,13 +34,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Makes the turns of a schedule, those of several builds in slices together. */
-struct turns {
-	struct schedule *schedule;
-	struct case_runner *runner;
-	size_t at;      /* the current turn */
-	size_t failed;  /* runs that failed so far */
-	size_t unrelated; /* runs without ratios: that of the reference failed */
+struct session {
+	const struct session_opts *o;
+	struct schedule a;
+	struct advice advice;
+	struct case_runner runner;
+	size_t at;        /* the current turn */
+	size_t failed;    /* runs that failed so far */
+	size_t unrelated; /* runs without ratios: the reference failed */
+	char *name;       /* of the current run */
+	struct where_named named;
+	size_t unprofiled;
+	struct budget budget;
+	int lock; /* of the host; held from the first turn to the end */
 };
 
 /*
@@ -50,36 +56,36 @@ struct turns {
 #define TRIES 3
 
 static void
-drop_build(struct turns *s, const struct turn *turn, size_t cas)
+drop_build(struct session *s, const struct turn *turn, size_t cas)
 {
-	char *who = schedule_format_build(s->schedule, turn);
+	char *who = schedule_format_build(&s->a, turn);
 
-	schedule_dropped_builds(s->schedule, cas)[turn->build] = true;
+	schedule_dropped_builds(&s->a, cas)[turn->build] = true;
 	err_say("%s%s: failed %d times in a row, and is not run again",
-	    s->schedule->cases[cas].id, who, TRIES);
+	    s->a.cases[cas].id, who, TRIES);
 	free(who);
 }
 
 /* Makes what is wanted of a turn. Returns how many cases that are. */
 static size_t
-begin_turn(const struct turns *s, const struct turn *turn, struct case_run *v)
+begin_turn(const struct session *s, const struct turn *turn, struct case_run *v)
 {
-	const struct scene *scene = &s->schedule->scenes.v[turn->scene];
+	const struct scene *scene = &s->a.scenes.v[turn->scene];
 	size_t n = 0;
 
 	*v = (struct case_run){
 	    .turn = turn, .wanted = mem_array(scene->n + 1, sizeof *v->wanted)};
 	for (size_t c = 0; c < scene->n; c++)
 		n += v->wanted[c] =
-		    schedule_is_wanted(s->schedule, turn, scene->v[c]);
+		    schedule_is_wanted(&s->a, turn, scene->v[c]);
 	return n;
 }
 
 /* Ends a turn: what is still wanted has failed. */
 static void
-end_turn(struct turns *s, struct case_run *v, bool drop)
+end_turn(struct session *s, struct case_run *v, bool drop)
 {
-	const struct scene *scene = &s->schedule->scenes.v[v->turn->scene];
+	const struct scene *scene = &s->a.scenes.v[v->turn->scene];
 
 	for (size_t c = 0; c < scene->n && drop; c++)
 		if (v->wanted[c])
@@ -89,15 +95,15 @@ end_turn(struct turns *s, struct case_run *v, bool drop)
 
 /* Measures one build; with a budget again if it fails. */
 static int
-run_alone(struct turns *s, struct case_run *v)
+run_alone(struct session *s, struct case_run *v)
 {
-	int tries = s->schedule->has_budget ? TRIES : 1, k = 0;
+	int tries = s->a.has_budget ? TRIES : 1, k = 0;
 	size_t again = 0;
 
 	for (int try = 0; try < tries && k == 0 && (!try || again); try++) {
-		s->schedule->progress.total += again;
+		s->a.progress.total += again;
 		v->failed = 0;
-		k = case_runner_run(s->runner, v);
+		k = case_runner_run(&s->runner, v);
 		s->failed += again = v->failed;
 	}
 	return k;
@@ -117,14 +123,14 @@ has_closed_loop(const struct schedule *a, const struct scene *scene)
 /* Makes what is to be run on the reference beside n turns of a scene. Returns
  * whether that is anything: only closed loops have ratios. */
 static bool
-begin_reference(const struct turns *s, const struct case_run *v, size_t n,
+begin_reference(struct session *s, const struct case_run *v, size_t n,
     struct turn *turn, struct case_run *reference)
 {
-	const struct schedule *a = s->schedule;
+	const struct schedule *a = &s->a;
 	const struct scene *scene;
 
-	json_free(s->runner->beside);
-	s->runner->beside = NULL;
+	json_free(s->runner.beside);
+	s->runner.beside = NULL;
 	if (!n || !a->builds->reference)
 		return false;
 	*turn = *v->turn;
@@ -143,14 +149,14 @@ begin_reference(const struct turns *s, const struct case_run *v, size_t n,
 
 /* Measures the reference, then one build beside it. */
 static int
-run_beside_reference(struct turns *s, struct case_run *v)
+run_beside_reference(struct session *s, struct case_run *v)
 {
 	struct case_run reference;
 	struct turn turn;
 	int k = 0;
 
 	if (begin_reference(s, v, 1, &turn, &reference)) {
-		k = case_runner_run(s->runner, &reference);
+		k = case_runner_run(&s->runner, &reference);
 		s->unrelated += reference.failed;
 		free(reference.wanted);
 	}
@@ -159,19 +165,18 @@ run_beside_reference(struct turns *s, struct case_run *v)
 
 /* Runs n turns of a scene: one, or those of several builds in slices. */
 static int
-run_together(struct turns *s, size_t first, size_t n)
+run_together(struct session *s, size_t first, size_t n)
 {
 	struct case_run *v = mem_array(n + 1, sizeof *v);
 	struct turn *alone = mem_array(n + 1, sizeof *alone);
 	bool reference,
-	    together =
-		case_runner_can_slice(s->schedule, &s->schedule->turns[first]);
+	    together = case_runner_can_slice(&s->a, &s->a.turns[first]);
 	size_t kept = 0, all, cas;
 	int k = 1;
 
 	s->at = first;
 	for (size_t i = 0; i < n; i++)
-		if (begin_turn(s, &s->schedule->turns[first + i], &v[kept]))
+		if (begin_turn(s, &s->a.turns[first + i], &v[kept]))
 			kept++;
 		else
 			free(v[kept].wanted);
@@ -179,16 +184,16 @@ run_together(struct turns *s, size_t first, size_t n)
 	all = kept + reference;
 	together = together && all > 1;
 	if (together)
-		k = case_runner_run_slices(s->runner, v, all);
+		k = case_runner_run_slices(&s->runner, v, all);
 	if (reference) /* if it failed, so did the runs beside it */
 		free(v[kept].wanted);
-	cas = s->schedule->scenes.v[s->schedule->turns[first].scene].v[0];
+	cas = s->a.scenes.v[s->a.turns[first].scene].v[0];
 	for (size_t i = 0; i < kept; i++)
 		s->failed += v[i].failed;
 	for (size_t i = 0; i < kept && k == 1; i++) {
 		/* Without a block it is not paired with runs in slices, nor
 		 * compared with the reference. */
-		bool lost = together && !s->schedule->too_large[cas];
+		bool lost = together && !s->a.too_large[cas];
 
 		alone[i] = *v[i].turn;
 		if (lost)
@@ -198,7 +203,7 @@ run_together(struct turns *s, size_t first, size_t n)
 			k = -1;
 	}
 	for (size_t i = 0; i < kept; i++)
-		end_turn(s, &v[i], s->schedule->has_budget && k >= 0);
+		end_turn(s, &v[i], s->a.has_budget && k >= 0);
 	free(alone);
 	free(v);
 	return k < 0 ? -1 : 0;
@@ -206,13 +211,13 @@ run_together(struct turns *s, size_t first, size_t n)
 
 /* Returns how many turns from the i-th on are run at the same time. */
 static size_t
-count_together(const struct turns *s, size_t i)
+count_together(const struct session *s, size_t i)
 {
-	const struct turn *v = &s->schedule->turns[i];
+	const struct turn *v = &s->a.turns[i];
 	size_t n = 1;
 
-	if (case_runner_can_slice(s->schedule, v))
-		while (i + n < s->schedule->nturns && v[n].scene == v->scene &&
+	if (case_runner_can_slice(&s->a, v))
+		while (i + n < s->a.nturns && v[n].scene == v->scene &&
 		    v[n].index == v->index)
 			n++;
 	return n;
@@ -223,35 +228,17 @@ count_together(const struct turns *s, size_t i)
  * could not be written or the session is to stop.
  */
 static int
-turns_run(struct turns *s)
+run_each_turn(struct session *s)
 {
 	size_t n;
-	int rc = 0;
 
-	for (size_t i = 0; i < s->schedule->nturns; i += n) {
+	for (size_t i = 0; i < s->a.nturns; i += n) {
 		n = count_together(s, i);
-		if (*s->runner->context.stop || run_together(s, i, n) < 0) {
-			rc = -1;
-			break;
-		}
+		if (*s->runner.context.stop || run_together(s, i, n) < 0)
+			return -1;
 	}
-	json_free(s->runner->beside);
-	s->runner->beside = NULL;
-	return rc;
+	return 0;
 }
-
-struct session {
-	const struct session_opts *o;
-	struct schedule a;
-	struct advice advice;
-	struct case_runner runner;
-	struct turns turns;
-	char *name; /* of the current run */
-	struct where_named named;
-	size_t unprofiled;
-	struct budget budget;
-	int lock; /* of the host; held from the first turn to the end */
-};
 
 static bool
 is_verbose(const struct session *s)
@@ -289,7 +276,7 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 {
 	struct session *s = arg;
 	bool known;
-	double time = schedule_estimate(&s->a, s->turns.at, cas, &known);
+	double time = schedule_estimate(&s->a, s->at, cas, &known);
 
 	free(s->name);
 	if (s->a.has_budget) {
@@ -349,7 +336,7 @@ run_turns(struct session *s)
 			a->progress.total +=
 			    schedule_count_wanted(a, &a->turns[i]);
 		if ((a->nturns && !s->budget.begun && begin_session(s) < 0) ||
-		    turns_run(&s->turns) < 0)
+		    run_each_turn(s) < 0)
 			return -1;
 		budget_end_turns(&s->budget);
 	}
@@ -368,19 +355,19 @@ run_schedule(struct session *s)
 		return -1;
 	advice_end(&s->advice);
 	budget_end(&s->budget);
-	if (s->turns.failed) {
+	if (s->failed) {
 		how = progress_format_resume("make what is missing",
 		    s->o->command, a->results->path, s->o->has_stdin);
-		err_say("%zu of %zu run%s failed%s", s->turns.failed,
+		err_say("%zu of %zu run%s failed%s", s->failed,
 		    a->progress.done, num_plural(a->progress.done),
 		    how ? how : "");
 		free(how);
 	}
-	if (s->turns.unrelated)
+	if (s->unrelated)
 		err_say("the reference failed beside %zu run%s, which have no "
 			"ratios",
-		    s->turns.unrelated, num_plural((double)s->turns.unrelated));
-	return s->turns.failed || s->turns.unrelated;
+		    s->unrelated, num_plural((double)s->unrelated));
+	return s->failed || s->unrelated;
 }
 
 /* Returns the number of servers of a case; of others the primaries are known.
@@ -586,11 +573,11 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		s.runner.context.started = where_name_server;
 		s.runner.context.started_arg = &s.named;
 	}
-	s.turns = (struct turns){.schedule = a, .runner = &s.runner};
 	k = run_parts(&s);
 	if (*stop && !o->quiet)
 		report_stop(&s);
 	json_free(s.runner.reference);
+	json_free(s.runner.beside);
 	coproc_close(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:
