@@ -78,7 +78,7 @@ test_match '^vkb-load: GET-.*: is profiled already$' .err \
   'the message says that the case is profiled already'
 
 begun() { [ -n "$(find cut -name perf.data 2>/dev/null)" ]; }
-vkb-load -q --profiles cut --profile-time 600s get.json >cut.out 2>cut.err &
+vkb-load --profiles cut --profile-time 600s -o cut.out get.json 2>cut.err &
 pid=$!
 wait_until 60 begun
 kill -TERM $pid
@@ -86,6 +86,8 @@ wait $pid
 test_same 143 $? 'an interrupted profile ends with 143'
 test_same 0 "$(wc -l <cut.out | tr -d ' ')" \
   'an interrupted profile has no record'
+test_match '^vkb-load: what is finished is kept; continue with: vkb-load --resume cut.out --profiles cut --profile-time 600s get.json$' \
+  cut.err 'a message says how to continue'
 test_that 'an interrupted profile is accepted again' \
   vkb-load -q --profiles cut --profile-time 500ms get.json
 test_same 1 "$(grep -c '"type":"profile"' .out)" \
