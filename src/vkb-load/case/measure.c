@@ -363,38 +363,22 @@ measure_keys(const struct target *t, struct json *metrics)
 	return 0;
 }
 
-/* Opens connections until there are 'to' of them. Each has sent a request and
- * has its reply. Returns false after reporting an error. */
-static bool
-open_clients(const struct target *t, struct client **v, size_t *n, size_t to)
-{
-	struct reply *r;
-	bool ok = true;
-
-	while (*n < to && ok) {
-		v[*n] = target_client(t, 0);
-		if (!v[*n])
-			return false;
-		r = CONTROL_ASK(v[(*n)++], control_ms(&t->e, 0), "PING");
-		ok = r != NULL;
-		reply_free(r);
-	}
-	return ok;
-}
-
 static int
 measure_clients(const struct target *t, struct json *metrics)
 {
 	struct client *v[MANY];
+	struct idle x = {.target = t, .v = v};
 	struct target_memory few, many;
 	bool ok = fdlimit_raise(MANY, "idle connections") == 0;
-	size_t n = 0;
 	int rc = 0;
 
-	ok = ok && open_clients(t, v, &n, FEW);
+	while (ok && x.n < FEW)
+		ok = open_next(&x, MANY) == 0;
 	if (ok)
 		rc = target_read_memory(t, &few);
-	ok = ok && rc == 0 && open_clients(t, v, &n, MANY);
+	ok = ok && rc == 0;
+	while (ok && x.n < MANY)
+		ok = open_next(&x, MANY) == 0;
 	if (ok)
 		rc = target_read_memory(t, &many);
 	if (ok && rc == 0)
@@ -405,8 +389,8 @@ measure_clients(const struct target *t, struct json *metrics)
 		    "bytes_per_client is not counted, as the server does not "
 		    "take %d more connections",
 		    MANY);
-	while (n > 0)
-		client_close(v[--n]);
+	while (x.n > 0)
+		client_close(v[--x.n]);
 	return rc;
 }
 
