@@ -14,12 +14,9 @@
 #include "str.h"
 #include "vkb-detect/show.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct opts {
 	const char *metrics, *since, *policy, *database, *table;
@@ -208,19 +205,18 @@ uses_database(const struct opts *o)
 	return o->database || o->table;
 }
 
-static struct proc *
-start_export(const char *database, const char *table, int out)
+static int
+start_export(const char *database, const char *table, struct proc **p)
 {
 	char *path = proc_beside(EXPORTER);
 	const char *argv[] = {path, "--export", "--table",
 	    table ? table : "core", database ? "--database" : NULL, database,
 	    NULL};
-	struct proc_spec spec = {
-	    .argv = argv, .out = out, .death_signal = SIGTERM};
-	struct proc *p = proc_start(&spec);
+	const struct proc_spec spec = {.argv = argv, .death_signal = SIGTERM};
+	int fd = proc_pipe(&spec, p);
 
 	free(path);
-	return p;
+	return fd;
 }
 
 /* Reads runs from PostgreSQL by vkb-pgpush --export, which must succeed. */
@@ -229,17 +225,15 @@ read_database(struct branch *b, const char *database, const char *table)
 {
 	struct proc *p;
 	struct jsonl *in;
-	int fd[2], status, rc;
+	int fd = start_export(database, table, &p), status, rc;
 	char how[80];
 
-	if (pipe2(fd, O_CLOEXEC) < 0)
-		return err_fail_sys("cannot make a pipe");
-	p = start_export(database, table, fd[1]);
-	close(fd[1]);
-	in = jsonl_fd(fd[0], "database");
-	rc = p ? reading_add(b->reading, b, in) : -1;
+	if (fd < 0)
+		return -1;
+	in = jsonl_fd(fd, "database");
+	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
-	if (p && proc_wait(p, -1, &status) && status)
+	if (proc_wait(p, -1, &status) && status)
 		rc = err_fail(
 		    EXPORTER " %s", proc_ended(status, how, sizeof how));
 	proc_free(p);

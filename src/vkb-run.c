@@ -322,25 +322,23 @@ run_process(struct session *s, const struct command *c, struct process *of)
 	    "--trace-children=yes", "--vgdb=no", "--combine-dumps=yes",
 	    "--dump-before=fork", "--dump-before=vfork", file, "sh", "-c",
 	    c->text, NULL};
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), status = 0, rc;
 	struct proc_spec spec = {.argv = file ? argv : argv + 9,
-	    .in = in,
+	    .in = PROC_NULL,
 	    .out = of->out,
 	    .err = s->o->verbose ? 0 : of->err,
 	    .group = true};
 	int64_t began = clock_ns();
 	struct proc *p;
 	char how[64];
+	int status = 0, rc;
 
 	of->started = clock_now();
-	p = in < 0 ? NULL : proc_start(&spec);
+	p = proc_start(&spec);
 	rc = p ? wait_for(s, c, p, &status) : -1;
 	of->time_s = (double)(clock_ns() - began) / 1e9;
 	if (p && rc < 0)
 		proc_stop(p, STOP_MS);
 	proc_free(p);
-	if (in >= 0)
-		close(in);
 	free(file);
 	if (rc == 0 && status != 0) {
 		err_say(

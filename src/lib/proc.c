@@ -61,6 +61,15 @@ clean_environment(void)
 		*to = NULL;
 }
 
+/* Makes 'fd' of a spec the file with this number. Returns -1 with errno. */
+static int
+set_standard_file(int fd, int number)
+{
+	if (fd == PROC_NULL)
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return fd ? dup2(fd, number) : 0;
+}
+
 /* Runs between fork and exec. Returns -1 with errno; does not return if exec
  * succeeds. */
 static int
@@ -103,8 +112,9 @@ exec_child(const struct proc_spec *s, pid_t reaper)
 		_exit(127);
 	if (s->cwd && chdir(s->cwd) < 0)
 		return -1;
-	if ((s->in && dup2(s->in, 0) < 0) || (s->out && dup2(s->out, 1) < 0) ||
-	    (s->err && dup2(s->err, 2) < 0))
+	if (set_standard_file(s->in, 0) < 0 ||
+	    set_standard_file(s->out, 1) < 0 ||
+	    set_standard_file(s->err, 2) < 0)
 		return -1;
 	for (size_t i = 0; s->setenv && s->setenv[i]; i += 2)
 		if (setenv(s->setenv[i], s->setenv[i + 1], 1) < 0)
@@ -418,6 +428,23 @@ proc_start(const struct proc_spec *s)
 	return p;
 }
 
+int
+proc_pipe(const struct proc_spec *s, struct proc **p)
+{
+	struct proc_spec spec = *s;
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_fail_sys("cannot start '%s'", s->argv[0]);
+	spec.out = fds[1];
+	*p = proc_start(&spec);
+	close(fds[1]);
+	if (*p)
+		return fds[0];
+	close(fds[0]);
+	return -1;
+}
+
 pid_t
 proc_pid(const struct proc *p)
 {
@@ -504,14 +531,14 @@ proc_read(const char *const *argv, bool untrusted, int timeout_ms,
 	struct proc_spec spec = {.argv = argv,
 	    .setenv = proc_plain,
 	    .untrusted = untrusted,
+	    .in = PROC_NULL,
 	    .session = true,
 	    .death_signal = SIGTERM};
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), rc = -1;
 	struct proc *p = NULL;
+	int rc = -1;
 
-	spec.in = null;
 	spec.out = spec.err = memfd_create("output", MFD_CLOEXEC);
-	if (null < 0 || spec.out < 0)
+	if (spec.out < 0)
 		err_fail_sys("cannot start '%s'", argv[0]);
 	else if ((p = proc_start(&spec))) {
 		if (proc_wait(p, timeout_ms, status))
@@ -526,8 +553,6 @@ proc_read(const char *const *argv, bool untrusted, int timeout_ms,
 		rc = err_fail_sys("cannot read the output of '%s'", argv[0]);
 	if (spec.out >= 0)
 		close(spec.out);
-	if (null >= 0)
-		close(null);
 	return rc;
 }
 

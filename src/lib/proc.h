@@ -12,15 +12,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+enum { PROC_NULL = -2 }; /* /dev/null, in place of a descriptor */
+
 struct proc_spec {
 	const char *const *argv;   /* argv[0] is looked up in PATH */
 	const char *const *setenv; /* NAME, VALUE, NAME, VALUE, NULL; or NULL */
 	bool untrusted;            /* code under test; see below */
 	const char *cwd;           /* NULL: inherit */
-	int in, out, err;          /* 0: inherit; otherwise an fd, borrowed */
-	bool group;                /* leads a process group of its own */
-	bool session;              /* leads a session of its own */
-	int death_signal;          /* sent when this program ends; see below */
+	int in, out, err;      /* 0: inherit; PROC_NULL; else an fd, borrowed */
+	bool group;            /* leads a process group of its own */
+	bool session;          /* leads a session of its own */
+	int death_signal;      /* sent when this program ends; see below */
 	int gate[2];           /* a pipe: the program waits for a byte; or 0 */
 	bool no_aslr;          /* ADDR_NO_RANDOMIZE */
 	const cpu_set_t *cpus; /* NULL: inherit */
@@ -53,6 +55,10 @@ struct proc;
  * a failure; errno is that of exec (ENOENT: no such program).
  */
 struct proc *proc_start(const struct proc_spec *);
+
+/* Starts it with its stdout, whatever 'out' is, in a pipe. Returns the end to
+ * read from, which the caller closes, or -1 after reporting as proc_start. */
+int proc_pipe(const struct proc_spec *, struct proc **);
 pid_t proc_pid(const struct proc *);
 int proc_fd(const struct proc *); /* poll: readable after it has ended */
 

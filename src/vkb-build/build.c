@@ -328,7 +328,8 @@ start_make(struct build *b)
 	struct proc_spec spec = {.untrusted = true,
 	    .session = true,
 	    .death_signal = SIGKILL,
-	    .cwd = b->tree.dir};
+	    .cwd = b->tree.dir,
+	    .in = PROC_NULL};
 	struct str env = {0};
 	const char **argv;
 	size_t n = 0, words = 0;
@@ -344,18 +345,15 @@ start_make(struct build *b)
 	for (size_t i = 0; i < words; i++)
 		argv[n++] = b->step->argv[i];
 	spec.argv = argv;
-	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	close_log(b);
 	b->logfd = open(b->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	spec.out = spec.err = b->logfd;
 	if (b->logfd >= 0)
 		flock(b->logfd, LOCK_SH | LOCK_NB);
-	if (spec.in < 0 || spec.out < 0)
+	if (spec.out < 0)
 		err_fail_sys("cannot write '%s'", b->log);
 	else
 		b->make = proc_start(&spec);
-	if (spec.in >= 0)
-		close(spec.in);
 	free(argv);
 	str_free(&env);
 	return b->make ? 0 : -1;

@@ -11,7 +11,6 @@
 #include "record.h"
 #include "str.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -405,10 +404,10 @@ perftext_read(struct lines *l, struct folding *f)
 
 /* --- Reads perf.data files with `perf script`. */
 
-/* Starts perf, which writes to the returned file. Returns NULL after reporting
- * an error. 'null' and 'messages' are descriptors. */
+/* Starts perf, which writes to the returned file, and its messages to a
+ * descriptor. Returns NULL after reporting an error. */
 static FILE *
-start_perf(const char *file, int null, int messages, struct proc **p)
+start_perf(const char *file, int messages, struct proc **p)
 {
 	/* --no-inline takes a tenth of the time; --force accepts a file of
 	 * another user. */
@@ -417,25 +416,16 @@ start_perf(const char *file, int null, int messages, struct proc **p)
 	/* libdw would send the build-ids of local files to servers. */
 	const char *const setenv[] = {
 	    "LC_ALL", "C", "DEBUGINFOD_URLS", "", NULL};
-	struct proc_spec spec = {.argv = argv,
+	const struct proc_spec spec = {.argv = argv,
 	    .setenv = setenv,
-	    .in = null,
+	    .in = PROC_NULL,
 	    .err = messages,
 	    .group = true,
 	    .death_signal = SIGKILL};
-	int fds[2];
+	int fd = messages < 0 ? err_fail_sys("cannot start perf")
+			      : proc_pipe(&spec, p);
 
-	if (null < 0 || messages < 0 || pipe2(fds, O_CLOEXEC) < 0) {
-		err_fail_sys("cannot start perf");
-		return NULL;
-	}
-	spec.out = fds[1];
-	*p = proc_start(&spec);
-	close(fds[1]);
-	if (*p)
-		return fdopen(fds[0], "re");
-	close(fds[0]);
-	return NULL;
+	return fd < 0 ? NULL : fdopen(fd, "re");
 }
 
 /* Reports what perf wrote to 'messages', and how it ended. Returns 0 or -1. */
@@ -469,7 +459,6 @@ check_end(struct proc *p, int messages, const char *file)
 static int
 read_by_perf(const char *file, struct folding *f)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int messages = memfd_create("messages", MFD_CLOEXEC), rc = -1;
 	char *found = proc_find("perf", getenv("PATH"));
 	struct proc *p = NULL;
@@ -483,7 +472,7 @@ read_by_perf(const char *file, struct folding *f)
 		    "linux-perf",
 		    file);
 	else
-		out = start_perf(file, null, messages, &p);
+		out = start_perf(file, messages, &p);
 	if (out) {
 		char *name = mem_printf("%s (perf script)", file);
 
@@ -497,8 +486,6 @@ read_by_perf(const char *file, struct folding *f)
 	free(found);
 	if (messages >= 0)
 		close(messages);
-	if (null >= 0)
-		close(null);
 	return rc;
 }
 

@@ -34,12 +34,12 @@ struct perf {
 /* Starts perf, which answers through 'theirs'. Returns NULL after reporting an
  * error. */
 static struct proc *
-launch_perf(const char *const *args, int theirs, int in, int out)
+launch_perf(const char *const *args, int theirs, int out)
 {
 	const char *argv[ARGS] = {"perf"};
 	const struct proc_spec spec = {.argv = argv,
 	    .setenv = proc_plain,
-	    .in = in,
+	    .in = PROC_NULL,
 	    .out = out,
 	    .err = out,
 	    .group = true,
@@ -59,21 +59,19 @@ struct perf *
 perf_start(const char *what, const char *const *args)
 {
 	struct perf *p = mem_new(sizeof *p);
-	int fds[2] = {-1, -1}, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int fds[2] = {-1, -1};
 
 	p->what = what;
 	p->out = memfd_create("perf", MFD_CLOEXEC);
-	if (null < 0 || p->out < 0 ||
+	if (p->out < 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0 ||
 	    fcntl(fds[1], F_SETFD, 0) < 0)
 		err_fail_sys("cannot start perf");
 	else
-		p->proc = launch_perf(args, fds[1], null, p->out);
+		p->proc = launch_perf(args, fds[1], p->out);
 	p->control = fds[0];
 	if (fds[1] >= 0)
 		close(fds[1]);
-	if (null >= 0)
-		close(null);
 	if (p->proc)
 		return p;
 	perf_free(p);

@@ -9,13 +9,10 @@
 #include "str.h"
 #include "tempfile.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static const char *const mode_names[] = {"cpu", "wall", "offcpu"};
@@ -102,27 +99,19 @@ static int
 read_output_lines(const char *const *argv, struct halt *halt,
     void (*read)(void *, char *line), void *arg)
 {
-	struct proc_spec spec = {.argv = argv,
+	const struct proc_spec spec = {.argv = argv,
 	    .setenv = proc_plain,
+	    .in = PROC_NULL,
+	    .err = PROC_NULL,
 	    .group = true,
 	    .death_signal = SIGKILL};
-	int fds[2] = {-1, -1}, status, rc = -1;
 	struct proc *p = NULL;
+	int fd = proc_pipe(&spec, &p), status, rc = -1;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "re");
 	char *line = NULL, how[64];
-	FILE *f = NULL;
 	size_t cap = 0;
 	ssize_t n;
 
-	spec.in = open("/dev/null", O_RDWR | O_CLOEXEC);
-	spec.err = spec.in;
-	if (spec.in < 0 || pipe2(fds, O_CLOEXEC) < 0) {
-		err_fail_sys("cannot start '%s'", argv[0]);
-		goto out;
-	}
-	spec.out = fds[1];
-	p = proc_start(&spec);
-	close(fds[1]);
-	f = p ? fdopen(fds[0], "re") : NULL;
 	if (!f)
 		goto out;
 	while ((n = getline(&line, &cap, f)) > 0) {
@@ -148,10 +137,8 @@ out:
 	proc_free(p);
 	if (f)
 		fclose(f);
-	else if (fds[0] >= 0)
-		close(fds[0]);
-	if (spec.in >= 0)
-		close(spec.in);
+	else if (fd >= 0)
+		close(fd);
 	return rc;
 }
 

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,17 +141,17 @@ node_start(struct node *n, int port, struct str *why)
 	    .setenv = with.env,
 	    .cwd = n->dir,
 	    .untrusted = true,
+	    .in = PROC_NULL,
 	    .group = true,
 	    .death_signal = SIGKILL,
 	    .no_aslr = !n->spec->aslr,
 	    .cpus = n->spec->cpus ? &n->spec->cpus[n->index] : NULL};
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), log;
-	int rc = -1;
+	int log, rc = -1;
 
 	n->port = port;
 	n->ready = false;
 	log = open(n->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (log < 0 || null < 0) {
+	if (log < 0) {
 		str_printf(
 		    why, "cannot write '%s': %s", n->log, strerror(errno));
 		goto out;
@@ -161,7 +160,6 @@ node_start(struct node *n, int port, struct str *why)
 	if (write_configuration(n, conf, why) < 0)
 		goto out;
 	prepare_run(&with, n, conf);
-	p.in = null;
 	p.out = p.err = log;
 	n->started = clock_ns();
 	n->proc = proc_start(&p);
@@ -171,8 +169,6 @@ node_start(struct node *n, int port, struct str *why)
 	}
 	rc = 0;
 out:
-	if (null >= 0)
-		close(null);
 	if (log >= 0)
 		close(log);
 	free(with.out);

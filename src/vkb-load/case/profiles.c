@@ -12,7 +12,6 @@
 #include "vkb-load/plan/benchcase.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -234,9 +233,11 @@ start_profile(struct profiles *p, struct node_profile *x)
 	    "-o", x->dir, "-m", get_mode(p->cas), "--freq", freq, "--delay",
 	    delay, "-d", duration, "--stat", COUNTERS, "--title", p->cas->id,
 	    NULL};
-	struct proc_spec spec = {
-	    .argv = argv, .group = true, .death_signal = SIGTERM};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct proc_spec spec = {.argv = argv,
+	    .in = PROC_NULL,
+	    .out = PROC_NULL,
+	    .group = true,
+	    .death_signal = SIGTERM};
 
 	snprintf(pid, sizeof pid, "%ld", (long)x->pid);
 	snprintf(port, sizeof port, "%d", x->port);
@@ -247,14 +248,11 @@ start_profile(struct profiles *p, struct node_profile *x)
 	    duration, sizeof duration, "%.3fs", get_duration(p->o, p->cas));
 	remove_old_files(x->dir);
 	x->err = memfd_create("profile", MFD_CLOEXEC);
-	spec.in = spec.out = null;
 	spec.err = x->err;
-	if (null >= 0 && x->err >= 0)
+	if (x->err >= 0)
 		x->proc = proc_start(&spec);
 	else
 		err_fail_sys("cannot start a profile");
-	if (null >= 0)
-		close(null);
 	free(prog);
 	return x->proc ? 0 : -1;
 }

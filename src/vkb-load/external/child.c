@@ -8,7 +8,6 @@
 #include "vkb-load/case/target.h"
 #include "vkb-load/meter/watch.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -129,6 +128,7 @@ run_child(struct waiting *w, struct child *c)
 	struct proc_spec spec = {.argv = s->argv,
 	    .setenv = s->setenv,
 	    .untrusted = true,
+	    .in = PROC_NULL,
 	    .out = w->out,
 	    .err = w->err,
 	    .group = true,
@@ -140,13 +140,9 @@ run_child(struct waiting *w, struct child *c)
 	servercounts_begin(c->counts);
 	if (servercounts_require(c->counts) < 0)
 		return -1;
-	spec.in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (spec.in < 0)
-		return err_fail_sys("cannot open '/dev/null'");
 	c->watch = watch_child(&s->job->target->e, s->job->work->threads);
 	watch_begin(c->watch);
 	w->proc = proc_start(&spec);
-	close(spec.in);
 	if (!w->proc) {
 		watch_end(c->watch);
 		return -1;
