@@ -59,29 +59,6 @@ has_day(struct tm date)
 	return date.tm_mday == day;
 }
 
-int
-clock_seconds(const char *iso, double *seconds)
-{
-	struct tm tm = {0};
-	const char *end = strptime(iso, "%Y-%m-%dT%H:%M:%S", &tm);
-	double part = 0;
-	size_t n;
-
-	if (!end || !has_day(tm))
-		return -1;
-	if (*end == '.') {
-		n = strspn(end + 1, "0123456789");
-		part = strtod(end, NULL);
-		end += n + 1;
-		if (!n)
-			return -1;
-	}
-	if (strcmp(end, "Z") != 0)
-		return -1;
-	*seconds = (double)timegm(&tm) + part;
-	return 0;
-}
-
 /* Returns 1 if s begins with the shape, in which 'd' is a digit. */
 static int
 has_shape(const char *s, const char *shape)
@@ -106,34 +83,72 @@ parse_zone(const char *s, long *offset)
 }
 
 int
-clock_utc(char buf[CLOCK_ISO], const char *text)
+clock_parse(struct clock_parts *p, const char *text)
 {
 	struct tm tm = {0};
-	const char *part = text + 19;
-	size_t n = 0;
-	long offset;
-	time_t t;
+	const char *part = text + 10;
 
-	if (!has_shape(text, "dddd-dd-ddTdd:dd:dd") &&
-	    !has_shape(text, "dddd-dd-dd dd:dd:dd"))
+	if (!has_shape(text, "dddd-dd-dd") ||
+	    !strptime(text, "%Y-%m-%d", &tm) || !has_day(tm))
 		return -1;
-	if (!strptime(text, "%Y-%m-%d", &tm) ||
-	    !strptime(text + 11, "%H:%M:%S", &tm) || !has_day(tm))
-		return -1;
-	if (*part == '.')
-		n = 1 + strspn(part + 1, "0123456789");
-	if (n == 1 || parse_zone(part + n, &offset) < 0)
-		return -1;
-	n = n > 10 ? 10 : n;
-	t = timegm(&tm) - offset;
+	*p = (struct clock_parts){.part = "", .precision = CLOCK_DAY};
+	if (*part) {
+		if ((*part != 'T' && *part != ' ') ||
+		    !has_shape(part + 1, "dd:dd"))
+			return -1;
+		p->precision =
+		    has_shape(part + 6, ":dd") ? CLOCK_SECOND : CLOCK_MINUTE;
+		part = strptime(part + 1,
+		    p->precision == CLOCK_SECOND ? "%H:%M:%S" : "%H:%M", &tm);
+		if (!part)
+			return -1;
+		if (p->precision == CLOCK_SECOND && *part == '.') {
+			p->part = part;
+			p->npart = 1 + strspn(part + 1, "0123456789");
+		}
+		if (parse_zone(part + p->npart, &p->offset) < 0)
+			return -1;
+	}
+	p->second = tm.tm_sec;
+	p->seconds = timegm(&tm) - p->offset;
+	return 0;
+}
+
+int
+clock_utc_of(char buf[CLOCK_ISO], const struct clock_parts *p)
+{
+	time_t t = p->seconds;
+	struct tm tm;
+
 	gmtime_r(&t, &tm);
-	if (tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
+	if (tm.tm_year < -1900 || tm.tm_year > 9999 - 1900 || p->npart == 1)
 		return -1;
 	/* strftime has no fixed width for years below 1000. */
 	snprintf(buf, CLOCK_ISO, "%04d-%02d-%02dT%02d:%02d:%02d%.*sZ",
 	    (tm.tm_year + 1900) % 10000, (tm.tm_mon + 1) % 100,
 	    tm.tm_mday % 100, tm.tm_hour % 100, tm.tm_min % 100,
-	    tm.tm_sec % 100, (int)n, part);
+	    tm.tm_sec % 100, p->npart > 10 ? 10 : (int)p->npart, p->part);
+	return 0;
+}
+
+int
+clock_utc(char buf[CLOCK_ISO], const char *text)
+{
+	struct clock_parts p;
+
+	return clock_parse(&p, text) == 0 && p.precision == CLOCK_SECOND
+	    ? clock_utc_of(buf, &p)
+	    : -1;
+}
+
+int
+clock_seconds(const char *text, double *seconds)
+{
+	struct clock_parts p;
+
+	if (clock_parse(&p, text) < 0 || p.precision != CLOCK_SECOND)
+		return -1;
+	*seconds = (double)p.seconds + strtod(p.part, NULL);
 	return 0;
 }
 

@@ -10,7 +10,6 @@
 #include "num.h"
 #include "str.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,10 +73,9 @@ read_choice(
 static bool
 is_day(const char *s)
 {
-	char text[32], utc[CLOCK_ISO];
+	struct clock_parts p;
 
-	snprintf(text, sizeof text, "%sT00:00:00Z", s);
-	return strlen(s) == 10 && clock_utc(utc, text) == 0;
+	return clock_parse(&p, s) == 0 && p.precision == CLOCK_DAY;
 }
 
 /* Returns a text that is not blank, or NULL after reporting it. */

@@ -77,11 +77,9 @@ archive_lock(const char *dir, bool make)
 static double
 read_time(const char *s)
 {
-	char utc[CLOCK_ISO];
 	double t;
 
-	return s && clock_utc(utc, s) == 0 && clock_seconds(utc, &t) == 0 ? t
-									  : NAN;
+	return s && clock_seconds(s, &t) == 0 ? t : NAN;
 }
 
 /* State of reading one file. */

@@ -404,22 +404,16 @@ convert_times(struct json *run, const char *where)
 		struct json *section = json_get(run, paths[i][0]);
 		const char *key = paths[i][1];
 		const char *time = json_get_str(section, key);
-		char *whole = time
-		    ? mem_printf("%s%s", time,
-			  strlen(time) == strlen("2026-11-28") ? "T00:00:00"
-			      : strlen(time) == strlen("2026-11-28 04:05")
-			      ? ":00"
-			      : "")
-		    : NULL;
+		struct clock_parts p;
 
-		if (time && clock_utc(utc, whole) == 0) {
+		if (time && clock_parse(&p, time) == 0 &&
+		    clock_utc_of(utc, &p) == 0) {
 			json_set_str(section, key, utc);
 		} else if (time) {
 			rc = err_fail("%s: '%s' is not a valid time: '%s'",
 			    where, key, time);
 			json_del(section, key);
 		}
-		free(whole);
 	}
 	return rc;
 }

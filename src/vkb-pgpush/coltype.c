@@ -1,4 +1,5 @@
 #include "coltype.h"
+#include "clock.h"
 #include "str.h"
 
 #include <math.h>
@@ -6,132 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parts of a time that matter for the type of its column. */
-struct time_parts {
-	bool clock, offset;
-	int fraction;
-};
-
-static int
-parse_digits(const char **s, int n)
-{
-	int v = 0;
-
-	for (; n > 0; n--, (*s)++) {
-		if (**s < '0' || **s > '9')
-			return -1;
-		v = v * 10 + **s - '0';
-	}
-	return v;
-}
-
-/* Parses the zone: nothing, Z, +HH, +HHMM or +HH:MM. */
+/* Parses what the server takes for a time: it has no year 0. */
 static bool
-parse_zone(const char *s, struct time_parts *m)
+parse_time(const char *s, struct clock_parts *p)
 {
-	int hours, minutes = 0;
-
-	if (!*s || strcmp(s, "Z") == 0)
-		return true;
-	if (*s != '+' && *s != '-')
-		return false;
-	s++;
-	hours = parse_digits(&s, 2);
-	if (hours < 0 || hours > 14)
-		return false;
-	if (*s == ':')
-		s++;
-	if (*s)
-		minutes = parse_digits(&s, 2);
-	m->offset = hours || minutes;
-	return minutes >= 0 && minutes < 60 && !*s;
-}
-
-/* Returns the number of decimals without zeros at the end. */
-static int
-parse_fraction(const char **s)
-{
-	size_t n = strspn(*s, "0123456789"), k = n;
-
-	while (k && (*s)[k - 1] == '0')
-		k--;
-	*s += n;
-	return (int)k;
-}
-
-static bool
-parse_date(const char **s)
-{
-	static const int days[] = {
-	    31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int year = parse_digits(s, 4), month, day;
-
-	if (year < 1 || *(*s)++ != '-')
-		return false;
-	month = parse_digits(s, 2);
-	if (month < 1 || month > 12 || *(*s)++ != '-')
-		return false;
-	day = parse_digits(s, 2);
-	return day >= 1 && day <= days[month - 1] &&
-	    (month != 2 || day < 29 ||
-		(year % 4 == 0 && (year % 100 || year % 400 == 0)));
-}
-
-static bool
-parse_time(const char *s, struct time_parts *m)
-{
-	int hour, minute, second;
-
-	*m = (struct time_parts){0};
-	if (!parse_date(&s))
-		return false;
-	if (!*s)
-		return true;
-	if (*s != 'T' && *s != ' ')
-		return false;
-	s++;
-	m->clock = true;
-	hour = parse_digits(&s, 2);
-	if (hour < 0 || hour > 23 || *s++ != ':')
-		return false;
-	minute = parse_digits(&s, 2);
-	if (minute < 0 || minute > 59)
-		return false;
-	if (*s == ':') {
-		s++;
-		second = parse_digits(&s, 2);
-		if (second < 0 || second > 59)
-			return false;
-		if (*s == '.') {
-			s++;
-			m->fraction = parse_fraction(&s);
-		}
-	}
-	return parse_zone(s, m);
+	return clock_parse(p, s) == 0 && !str_starts(s, "0000") &&
+	    p->second < 60 && labs(p->offset) < 15L * 60 * 60;
 }
 
 bool
 coltype_is_time(const char *s)
 {
-	struct time_parts m;
+	struct clock_parts p;
 
-	return parse_time(s, &m);
+	return parse_time(s, &p);
 }
 
 static void
 note_text(struct coltype_summary *s, const char *text, size_t n)
 {
-	struct time_parts m;
+	struct clock_parts p;
 
 	s->blank_end |= n && text[n - 1] == ' ';
-	if (!parse_time(text, &m)) {
+	if (!parse_time(text, &p)) {
 		s->not_time = true;
 		return;
 	}
-	s->with_clock |= m.clock;
-	s->offset |= m.offset;
-	if (m.fraction > s->fraction)
-		s->fraction = m.fraction;
+	s->with_clock |= p.precision != CLOCK_DAY;
+	s->offset |= p.offset != 0;
+	while (p.npart && strchr(".0", p.part[p.npart - 1]))
+		p.npart--;
+	if (p.npart > (size_t)s->fraction + 1)
+		s->fraction = (int)p.npart - 1;
 }
 
 /* Counts digits before and after the decimal point of a JSON number. */

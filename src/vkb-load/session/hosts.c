@@ -43,9 +43,7 @@ parse_client(struct hosts *h)
 static int
 parse_start(const char *s, double *at)
 {
-	char utc[CLOCK_ISO];
-
-	if (s && (clock_utc(utc, s) < 0 || clock_seconds(utc, at) < 0))
+	if (s && clock_seconds(s, at) < 0)
 		return err_fail("option '--start-at': '%s' is not a date with "
 				"a time, as 2026-03-02T08:00:00Z",
 		    s);
