@@ -61,7 +61,7 @@ const struct format formats[] = {
     {"go-bench", "go test -bench, with or without -json", .maps = true,
 	.lines = true, .is_text = gobench_is, .parse_text = gobench_parse_text},
     {"columns", "any CSV, with --columns", .maps = true,
-	.parse_text = columns_parse_text},
+	.parse_text = table_parse_columns},
     {0}};
 
 /* Returns "records, flat, ...". Caller frees. */

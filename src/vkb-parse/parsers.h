@@ -19,9 +19,10 @@ int records_parse_text(struct source *, struct runs *);
 bool records_is_flat(const struct json *);
 int records_parse_flat(const struct json *, struct source *, struct runs *);
 
-/* rows of its tables in PostgreSQL, as CSV */
+/* rows of its tables in PostgreSQL, as CSV, and any CSV, by --columns */
 bool table_is(const char *head);
 int table_parse_text(struct source *, struct runs *);
+int table_parse_columns(struct source *, struct runs *);
 
 /* valkey-benchmark and redis-benchmark: with --csv, and their text */
 int benchcsv_parse_text(struct source *, struct runs *);
@@ -74,8 +75,5 @@ int hdrlog_parse_text(struct source *, struct runs *);
 /* go test -bench */
 bool gobench_is(const char *head);
 int gobench_parse_text(struct source *, struct runs *);
-
-/* any CSV, by --columns */
-int columns_parse_text(struct source *, struct runs *);
 
 #endif
