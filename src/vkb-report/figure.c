@@ -25,15 +25,15 @@
 
 enum { DOTS = 200 }; /* of more, only the line is drawn */
 
-/* Widens the y axis to include the median and the interval of a metric. */
+/* Widens an axis to include the median and the interval of a metric. */
 static void
-fit_interval(struct plot *p, const struct json *metric)
+fit_interval(struct axis *a, const struct json *metric)
 {
 	struct range ci = model_range(json_get(metric, "ci95"));
 
-	axis_fit(&p->y, json_get_num(metric, "median", NAN));
-	axis_fit(&p->y, ci.lo);
-	axis_fit(&p->y, ci.hi);
+	axis_fit(a, json_get_num(metric, "median", NAN));
+	axis_fit(a, ci.lo);
+	axis_fit(a, ci.hi);
 }
 
 /* --- The latency by rate of a case whose capacity was searched: each trial of
@@ -380,14 +380,8 @@ fit_values(const struct model *m, const char *metric, const char *label)
 {
 	struct axis x = AXIS(AXIS_LOG, label);
 
-	for (size_t i = 0; i < m->ncells; i++) {
-		const struct json *one = model_metric(&m->cells[i], metric);
-		struct range ci = model_range(json_get(one, "ci95"));
-
-		axis_fit(&x, json_get_num(one, "median", NAN));
-		axis_fit(&x, ci.lo);
-		axis_fit(&x, ci.hi);
-	}
+	for (size_t i = 0; i < m->ncells; i++)
+		fit_interval(&x, model_metric(&m->cells[i], metric));
 	if (!(x.lo > 0 && x.hi > FAR * x.lo)) {
 		x.scale = AXIS_LINEAR;
 		axis_fit(&x, 0);
@@ -652,7 +646,7 @@ draw_runs(
 
 		for (; v; v = json_next(v), own++)
 			axis_fit(&p->y, json_num(v, NAN));
-		fit_interval(p, m);
+		fit_interval(&p->y, m);
 		runs = own > runs ? own : runs;
 	}
 	step = fmin(RUN_STEP, (double)ORDER / (double)runs);
@@ -1061,16 +1055,12 @@ fit_group(struct plot *p, const struct scaling_group *g, const char *metric)
 {
 	for (size_t i = 0; i < g->n; i++)
 		for (size_t k = 0; k < g->points[i].kase->ncells; k++) {
-			const struct json *one =
-			    model_metric(g->points[i].kase->cells[k], metric);
+			const struct cell *c = g->points[i].kase->cells[k];
 
-			if (g->points[i].kase->cells[k]->subject->look ==
-			    MODEL_LOOKS)
+			if (c->subject->look == MODEL_LOOKS)
 				continue;
-			axis_fit(&p->x,
-			    get_place(
-				g, i, g->points[i].kase->cells[k], metric));
-			fit_interval(p, one);
+			axis_fit(&p->x, get_place(g, i, c, metric));
+			fit_interval(&p->y, model_metric(c, metric));
 		}
 }
 
@@ -1404,22 +1394,16 @@ add_scalings(struct figures *f)
 static void
 add_values(struct figures *f)
 {
-	struct str t = {0};
 	bool gate;
 
-	for (const struct metric *k = metric_table; k->name; k++) {
-		if (!metric_is_shown(f->metrics, k, -1, &gate) ||
-		    count_values(f->m, k->name) < 2)
-			continue;
-		str_clear(&t);
-		metric_write_label(&t, k->name);
-		str_add(&t, " of all cases, with 95% intervals");
-		add_figure(f,
-		    (struct figure){.kind = FIGURE_VALUES,
-			.metric = k->name,
-			.title = mem_str(t.s)});
-	}
-	str_free(&t);
+	for (const struct metric *k = metric_table; k->name; k++)
+		if (metric_is_shown(f->metrics, k, -1, &gate) &&
+		    count_values(f->m, k->name) >= 2)
+			add_figure(f,
+			    (struct figure){.kind = FIGURE_VALUES,
+				.metric = k->name,
+				.title = format_brief(k->name,
+				    " of all cases, with 95% intervals")});
 }
 
 void

@@ -2,7 +2,6 @@
 #include "asset.h"
 #include "casename.h"
 #include "changetext.h"
-#include "err.h"
 #include "figure.h"
 #include "flame.h"
 #include "forest.h"
@@ -24,7 +23,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -975,7 +973,7 @@ write_profiles(struct str *s, const struct page *p)
 
 enum { ROWS = 10000, ALL_PAGE = 100, KEY = 24 };
 
-/* Append the cell of the chart of a row, and that of their scale. */
+/* Appends the cell of the chart of a row. */
 static void
 write_chart(struct str *s, const struct forest *f, const struct delta *d)
 {
@@ -987,16 +985,25 @@ write_chart(struct str *s, const struct forest *f, const struct delta *d)
 	str_add(s, "</svg></td>");
 }
 
+/* Begins the rows of a metric by its name and the scale of its charts, between
+ * the empty cells before and behind it. */
 static void
-write_scale(struct str *s, const struct forest *f)
+begin_group(struct str *s, const char *metric, const struct forest *f,
+    const char *before, const char *behind)
 {
+	struct str title = {0};
 	char lo[32], hi[32];
 
+	figure_label(&title, metric);
 	forest_ends(f, lo, hi);
+	markup_printf(s,
+	    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">%s</th>",
+	    title.s);
 	str_printf(s,
-	    "<td class=\"chart\"><span class=\"ends\"><span>%s</span>"
-	    "<span>%s</span></span></td>",
-	    lo, hi);
+	    "%s<td class=\"chart\"><span class=\"ends\"><span>%s</span>"
+	    "<span>%s</span></span></td>%s<td></td></tr>\n",
+	    before, lo, hi, behind);
+	str_free(&title);
 }
 
 /* --- the table */
@@ -1125,7 +1132,6 @@ write_metric(struct str *s, const struct page *p, const char *name, size_t at,
 {
 	const struct model *m = p->m;
 	const struct delta **v = mem_array(m->ndeltas + 1, sizeof *v);
-	struct str title = {0};
 	struct forest f;
 	size_t n = 0;
 
@@ -1133,18 +1139,10 @@ write_metric(struct str *s, const struct page *p, const char *name, size_t at,
 		if (strcmp(m->deltas[i].text.metric, name) == 0)
 			v[n++] = &m->deltas[i];
 	f = forest_new(v, n, name);
-
-	figure_label(&title, name);
-	markup_printf(s,
-	    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">%s</th><td></td>"
-	    "<td></td><td></td>",
-	    title.s);
-	write_scale(s, &f);
-	str_add(s, "<td></td></tr>\n");
+	begin_group(s, name, &f, "<td></td><td></td><td></td>", "");
 	for (size_t i = 0; i < n; i++)
 		write_delta_row(s, p, &f, v[i], at);
 	str_add(s, "</tbody>\n");
-	str_free(&title);
 	free(v);
 	return n;
 }
@@ -1208,19 +1206,12 @@ is_of(const struct headline *h, const struct delta *d)
 
 enum { TOGETHER = 10 }; /* cases whose counts and times have a sentence */
 
-static void add_sentence(struct sentences *, const char *, ...)
-    ERR_PRINTF(2, 3);
-
+/* Takes the text. */
 static void
-add_sentence(struct sentences *l, const char *fmt, ...)
+add_sentence(struct sentences *l, char *text)
 {
-	va_list ap;
-
 	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
-	va_start(ap, fmt);
-	if (vasprintf(&l->v[l->n++], fmt, ap) < 0)
-		err_die("out of memory");
-	va_end(ap);
+	l->v[l->n++] = text;
 }
 
 /* Sets the outcome, and the numbers of verdicts for deltas without the record
@@ -1254,12 +1245,13 @@ describe_together(struct headline *h, const struct model *m)
 		if (text && *text && is_of(h, d) &&
 		    d->kase->deltas[0]->verdict < VERDICT_EQUIVALENT &&
 		    metric_guess(d->text.metric).exact && n++ < TOGETHER)
-			add_sentence(&h->facts, "%s.", text);
+			add_sentence(&h->facts, mem_printf("%s.", text));
 	}
 	if (n > TOGETHER)
 		add_sentence(&h->facts,
-		    "%zu more case%s: see the notes of their results.",
-		    n - TOGETHER, num_plural((double)(n - TOGETHER)));
+		    mem_printf(
+			"%zu more case%s: see the notes of their results.",
+			n - TOGETHER, num_plural((double)(n - TOGETHER))));
 }
 
 static void
@@ -1271,7 +1263,8 @@ describe_warnings(struct headline *h, const struct json *rec)
 		const char *text = json_get_str(j, "text");
 
 		if (text && *text)
-			add_sentence(&h->facts, "Warning: %s", text);
+			add_sentence(
+			    &h->facts, mem_printf("Warning: %s", text));
 	}
 }
 
@@ -1316,7 +1309,7 @@ describe_pair(struct headline *h, const struct model *m, const struct pair *p)
 		h->what = what;
 	}
 	if (outlook)
-		add_sentence(&h->facts, "%s.", outlook);
+		add_sentence(&h->facts, mem_printf("%s.", outlook));
 	describe_together(h, m);
 	describe_warnings(h, p->rec);
 	free(outlook);
@@ -1375,15 +1368,15 @@ describe_history(struct headline *h, const struct model *m)
 	if (m->failed > 0)
 		str_printf(&s, "; %.0f run%s failed", m->failed,
 		    num_plural(m->failed));
-	add_sentence(&h->facts, "%s.", s.s);
+	add_sentence(&h->facts, mem_printf("%s.", s.s));
 	if (!m->nchanges && m->nsubjects == 2)
 		add_sentence(&h->facts,
-		    "To compare the subjects, add the output of vkb-compare "
-		    "--format jsonl to the input.");
+		    mem_str("To compare the subjects, add the output of "
+			    "vkb-compare --format jsonl to the input."));
 	else if (!m->nchanges && m->nsubjects > 2)
 		add_sentence(&h->facts,
-		    "To find changes in a history, add the output of "
-		    "vkb-detect --format jsonl to the input.");
+		    mem_str("To find changes in a history, add the output of "
+			    "vkb-detect --format jsonl to the input."));
 	str_free(&s);
 }
 
@@ -1640,32 +1633,28 @@ write_changed_metric(struct str *s, const struct table *t,
     const struct headline *h, const char *metric)
 {
 	const struct delta **v = mem_array(t->n + 1, sizeof *v);
-	struct str title = {0};
+	struct str cells = {0};
 	struct forest f;
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].first->text.metric, metric) == 0)
 			v[n++] = t->v[i].first;
-	f = forest_new(v, n, metric);
 	if (n) {
-		figure_label(&title, metric);
-		markup_printf(s,
-		    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">%s"
-		    "</th><td class=\"wide\"></td><td></td>",
-		    title.s);
-		write_scale(s, &f);
+		f = forest_new(v, n, metric);
+		str_add(&cells, "");
 		for (size_t k = 0; k < COLUMNS; k++)
 			if (t->has[k])
-				str_printf(s, "<td class=\"%s\"></td>",
+				str_printf(&cells, "<td class=\"%s\"></td>",
 				    columns[k].class);
-		str_add(s, "<td></td></tr>\n");
+		begin_group(s, metric, &f, "<td class=\"wide\"></td><td></td>",
+		    cells.s);
+		for (size_t i = 0; i < t->n; i++)
+			if (strcmp(t->v[i].first->text.metric, metric) == 0)
+				write_changed_row(s, t, h, &f, &t->v[i]);
+		str_add(s, "</tbody>\n");
 	}
-	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(t->v[i].first->text.metric, metric) == 0)
-			write_changed_row(s, t, h, &f, &t->v[i]);
-	str_add(s, n ? "</tbody>\n" : "");
-	str_free(&title);
+	str_free(&cells);
 	free(v);
 }
 
