@@ -20,7 +20,7 @@
 #include "vkb-profile/access.h"
 #include "vkb-profile/calls.h"
 #include "vkb-profile/counters.h"
-#include "vkb-profile/frames.h"
+#include "vkb-profile/elffile.h"
 #include "vkb-profile/perf.h"
 #include "vkb-profile/sampler.h"
 #include "vkb-profile/target.h"
@@ -32,7 +32,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -458,12 +457,12 @@ choose_call_graph(struct work *w, char **command, struct json *sampling)
 {
 	const struct opts *o = w->o;
 	char *exe = command ? NULL : target_find_exe(w->watch.pid);
-	struct frames f = {.call_graph = o->graph};
+	struct elffile_frames f = {.call_graph = o->graph};
 
 	if (command)
 		exe = proc_find(command[0], getenv("PATH"));
 	if (strcmp(o->graph, "auto") == 0)
-		f = frames_choose(exe);
+		f = elffile_choose_frames(exe);
 	free(exe);
 	w->sampler.call_graph =
 	    strcmp(f.call_graph, "fp") == 0 ? "fp" : "dwarf";

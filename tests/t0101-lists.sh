@@ -130,7 +130,7 @@ cat >"$scratch/inner" <<'EOF'
 policy_new tests/fuzz gives it a document, without a file
 recipe_parse tests/fuzz gives it a document, without a file
 formats tests/fuzz takes each row of the table
-frames_detect a unit test gives it machine code that no compiler makes
+elffile_has_frames a unit test gives it machine code that no compiler makes
 plan_format_id a unit test names single cases, which no plan has alone
 pools_draw a unit test counts thousands of draws
 deciding_compare a unit test computes its widths by hand, and simulates sessions

@@ -1,9 +1,9 @@
 #include "calls.h"
+#include "elffile.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
-#include "symbols.h"
 #include "sysfile.h"
 
 #include <dirent.h>
@@ -29,7 +29,7 @@ struct counter {
 
 struct calls {
 	const char *path;
-	struct symbols functions;
+	struct elffile_functions functions;
 	struct counter *v;
 	size_t n, cap;
 	pid_t *threads; /* that have counters */
@@ -134,9 +134,9 @@ raise_file_limit(void)
 static int
 find_functions(struct calls *c, const char *const *patterns, size_t n)
 {
-	struct symbols *s = &c->functions;
+	struct elffile_functions *s = &c->functions;
 
-	if (symbols_read(s, c->path, patterns, n) < 0)
+	if (elffile_read_functions(s, c->path, patterns, n) < 0)
 		return -1;
 	if (!s->seen)
 		return err_fail(
@@ -181,7 +181,7 @@ calls_close(struct calls *c)
 		close(c->v[i].fd);
 	free(c->v);
 	free(c->threads);
-	symbols_free(&c->functions);
+	elffile_free_functions(&c->functions);
 	free(c);
 }
 

@@ -1,5 +1,5 @@
 /* Foreign bytes as a program with names of functions. */
-#include "vkb-profile/symbols.h"
+#include "vkb-profile/elffile.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -14,18 +14,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *const patterns[] = {"*"};
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
-	struct symbols s = {0};
+	struct elffile_functions s = {0};
 	char path[64];
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	symbols_read(&s, path, patterns, 1);
+	elffile_read_functions(&s, path, patterns, 1);
 	for (size_t i = 0; i < s.n; i++)
 		if (s.v[i].offset >= size || !*s.v[i].name ||
 		    (i && s.v[i].offset <= s.v[i - 1].offset))
 			abort();
-	symbols_free(&s);
+	elffile_free_functions(&s);
 	close(fd);
 	return 0;
 }

@@ -4,9 +4,8 @@
 #include "vkb-profile/access.h"
 #include "vkb-profile/counters.h"
 #include "vkb-profile/fold.h"
-#include "vkb-profile/frames.h"
+#include "vkb-profile/elffile.h"
 #include "vkb-profile/sampler.h"
-#include "vkb-profile/symbols.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -219,15 +218,17 @@ pointers(void)
 {
 	unsigned char code[8000] = {0};
 
-	tap_ok(!frames_detect(code, 0) && !frames_detect(code, sizeof code),
+	tap_ok(!elffile_has_frames(code, 0) &&
+		!elffile_has_frames(code, sizeof code),
 	    "without a prologue there are no frame pointers");
 	memcpy(code + 100, "\x55\x48\x89\xe5", 4);
-	tap_ok(!frames_detect(code, sizeof code), "one prologue may be chance");
+	tap_ok(!elffile_has_frames(code, sizeof code),
+	    "one prologue may be chance");
 	for (size_t i = 0; i < sizeof code; i += 400)
 		memcpy(code + i, "\x55\x48\x89\xe5", 4);
-	tap_ok(frames_detect(code, sizeof code),
+	tap_ok(elffile_has_frames(code, sizeof code),
 	    "many prologues show frame pointers");
-	tap_ok(!frames_detect(code + sizeof code - 3, 3),
+	tap_ok(!elffile_has_frames(code + sizeof code - 3, 3),
 	    "a prologue that is cut off does not count");
 }
 
@@ -236,13 +237,15 @@ static void
 functions(void)
 {
 	const char *const patterns[] = {"json_fre[e]", "main", "no_such_*"};
-	struct symbols s = {0};
-	bool is = symbols_read(&s, "/proc/self/exe", patterns, 3) == 0;
+	struct elffile_functions s = {0};
+	bool is =
+	    elffile_read_functions(&s, "/proc/self/exe", patterns, 3) == 0;
 
 	tap_ok(is && s.n >= 2 && s.seen > s.n && s.v[0].offset < s.v[1].offset,
 	    "functions of a program: %zu of %zu", s.n, s.seen);
-	symbols_free(&s);
-	tap_ok(symbols_read(&s, "/dev/null", patterns, 3) < 0 && s.n == 0,
+	elffile_free_functions(&s);
+	tap_ok(elffile_read_functions(&s, "/dev/null", patterns, 3) < 0 &&
+		s.n == 0,
 	    "a file that is not a program");
 }
 
