@@ -12,6 +12,7 @@
 #include "coltype.h"
 
 struct pg;
+struct spool;
 
 struct schema_column {
 	char *name;
@@ -60,9 +61,14 @@ int schema_read(struct schema *, struct pg *);
 /* Returns 0 if both are tables or missing, or -1 (error reported). */
 int schema_check(const struct schema *);
 
-/* Adds a column; borrowed until the next schema_add_column. */
-struct schema_column *schema_add_column(
-    struct schema *, const char *name, struct coltype, bool notnull);
+/*
+ * Plans the changes that the tables need before the rows of a spool fit: SQL
+ * statements for what is missing or too narrow. Also counts the keys that get
+ * no column because the table is full. Returns 0, or -1 if the key's columns do
+ * not fit (error reported).
+ */
+int schema_plan(struct schema *, const struct spool *);
+
 const struct schema_column *schema_find_column(
     const struct schema *, const char *name);
 
