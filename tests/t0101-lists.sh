@@ -131,6 +131,7 @@ policy_new tests/fuzz gives it a document, without a file
 recipe_parse tests/fuzz gives it a document, without a file
 formats tests/fuzz takes each row of the table
 elffile_has_frames a unit test gives it machine code that no compiler makes
+schedule_make_order a unit test makes orders of cases that no server could run
 plan_format_id a unit test names single cases, which no plan has alone
 pools_draw a unit test counts thousands of draws
 deciding_compare a unit test computes its widths by hand, and simulates sessions
