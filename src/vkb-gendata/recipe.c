@@ -1,4 +1,5 @@
 #include "recipe.h"
+#include "configfit.h"
 #include "configwalk.h"
 #include "json.h"
 #include "jsonfile.h"
@@ -63,21 +64,16 @@ struct params_kind {
 
 #define MOST_KINDS 31 /* in one table */
 
-/* Reports that the value at 'key' is not 'want'; a long value is shortened. */
+/* Reports that the value at 'key' is not 'want'. */
 static void
 report_bad_value(struct configwalk *w, const char *key, const struct json *v,
     const char *want)
 {
 	size_t len = configwalk_key(w, key);
-	struct str s = {0};
+	char *text = configfit_format(v);
 
-	json_append(&s, v);
-	if (s.len > 60) {
-		s.len = 57;
-		str_add(&s, "...");
-	}
-	configwalk_problem(w, "%s is not %s", s.s, want);
-	str_free(&s);
+	configwalk_problem(w, "%s is not %s", text, want);
+	free(text);
 	configwalk_leave(w, len);
 }
 
