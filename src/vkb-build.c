@@ -20,9 +20,7 @@
 #include "vkb-build/modulebuild.h"
 #include "vkb-build/target.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -19,8 +19,6 @@
 #include "vkb-compare/report.h"
 #include "vkb-compare/subject.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -5,7 +5,6 @@
 #ifndef ANCESTRY_H
 #define ANCESTRY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct ancestry;

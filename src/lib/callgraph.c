@@ -8,7 +8,6 @@
 #include "record.h"
 #include "str.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

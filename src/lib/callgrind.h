@@ -7,7 +7,6 @@
 #ifndef CALLGRIND_H
 #define CALLGRIND_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

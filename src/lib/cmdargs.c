@@ -1,7 +1,6 @@
 #include "cmdargs.h"
 #include "mem.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

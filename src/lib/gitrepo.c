@@ -5,7 +5,6 @@
 #include "str.h"
 
 #include <git2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,6 @@
 #include "hist.h"
 #include "mem.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "num.h"
 #include "str.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "json.h"
 
 struct jsonl;
-struct str;
 
 struct record_key {
 	const char *path; /* "run.block"; NULL ends the table */

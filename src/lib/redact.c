@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #define STARS (sizeof REDACT_STARS - 1)
 #define LOGIN_MOST 4096 /* bytes that are searched for the '@' of a login */

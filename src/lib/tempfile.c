@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>

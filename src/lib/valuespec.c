@@ -3,7 +3,6 @@
 #include "num.h"
 #include "str.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

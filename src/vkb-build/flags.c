@@ -7,12 +7,10 @@
 #include "proc.h"
 #include "str.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 
 #define ANSWER_MS 20000
 

@@ -6,8 +6,6 @@
 #ifndef BETWEEN_H
 #define BETWEEN_H
 
-#include <stddef.h>
-
 #include "judge/moderate.h"
 
 struct sample;

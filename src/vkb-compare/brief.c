@@ -9,7 +9,6 @@
 #include "table.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "str.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

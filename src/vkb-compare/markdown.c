@@ -6,7 +6,6 @@
 #include "str.h"
 #include "table.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>

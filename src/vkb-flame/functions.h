@@ -5,7 +5,6 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct calltree;

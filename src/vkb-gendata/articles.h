@@ -7,7 +7,6 @@
 #define ARTICLES_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "str.h"
 

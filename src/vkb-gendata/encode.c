@@ -3,7 +3,6 @@
 #include "str.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LONG 64 /* bytes of a text from which memchr is faster */

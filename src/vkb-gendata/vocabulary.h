@@ -7,7 +7,6 @@
 #ifndef VOCABULARY_H
 #define VOCABULARY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define VOCABULARY_WORDS 50000

@@ -10,9 +10,7 @@
 #include "sink.h"
 #include "str.h"
 
-#include <ctype.h>
 #include <curl/curl.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdbool.h>

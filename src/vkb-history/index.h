@@ -6,7 +6,6 @@
 #define INDEX_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct archive;
 struct archive_entry;

@@ -7,7 +7,6 @@
 #define FORMATS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct json;
 struct runs;

@@ -7,7 +7,6 @@
 #define FOLD_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 struct fold;

@@ -10,7 +10,6 @@
 
 #include "model.h"
 
-struct plot;
 struct scaling_group;
 struct str;
 

@@ -13,7 +13,6 @@
 #include "summary.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "mem.h"
 #include "str.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include <sys/types.h>
 
 struct client;
-struct client_address;
 struct proc;
 struct reply;
 struct spec;

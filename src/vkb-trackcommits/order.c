@@ -1,7 +1,5 @@
 #include "order.h"
 
-#include <stdbool.h>
-
 static size_t
 find_bisect_place(const enum order_state *v, size_t n, enum order_state wanted)
 {

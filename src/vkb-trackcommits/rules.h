@@ -10,7 +10,6 @@
 #define RULES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum rules_status {
 	RULES_NONE, /* there is no row */

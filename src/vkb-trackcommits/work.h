@@ -13,7 +13,6 @@
 #include "rules.h"
 
 struct footprint;
-struct gitrepo;
 struct lineage;
 struct store;
 

@@ -6,7 +6,6 @@
 #define HANDLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct bench_case;
 struct case_context;

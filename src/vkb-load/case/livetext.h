@@ -5,7 +5,6 @@
 #ifndef LIVETEXT_H
 #define LIVETEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

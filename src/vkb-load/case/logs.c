@@ -9,7 +9,6 @@
 #include "sink.h"
 #include "str.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #define PEERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct peers;

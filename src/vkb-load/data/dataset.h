@@ -14,7 +14,6 @@
 #define DATASET_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct datasets;
 struct rowset;

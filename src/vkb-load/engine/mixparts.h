@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct conn;
-struct redirected;
 struct run;
 struct worker;
 

@@ -15,7 +15,6 @@
 #include "verify.h"
 
 #include <netdb.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

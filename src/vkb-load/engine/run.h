@@ -28,7 +28,6 @@ struct hist;
 struct intern;
 struct part;
 struct slotmap;
-struct slotmap_node;
 struct delayed_request;
 struct dealer;
 struct outbox;

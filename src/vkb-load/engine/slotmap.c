@@ -7,7 +7,6 @@
 #include "mem.h"
 #include "num.h"
 
-#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>

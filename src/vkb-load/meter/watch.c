@@ -7,11 +7,8 @@
 
 #include <linux/perf_event.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CYCLES, INSTRUCTIONS, COUNTERS };

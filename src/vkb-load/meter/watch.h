@@ -8,7 +8,6 @@
 
 #include "vkb-load/engine/engine.h"
 
-#include <stddef.h>
 #include <sys/types.h>
 
 struct json;

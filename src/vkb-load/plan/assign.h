@@ -6,8 +6,6 @@
 #ifndef ASSIGN_H
 #define ASSIGN_H
 
-#include <stdbool.h>
-
 struct json;
 struct opt_list;
 

@@ -6,11 +6,9 @@
 #include "redact.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 /* The first axes, by their number in config.h; those behind them are for
  * commands. */

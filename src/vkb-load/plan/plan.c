@@ -24,7 +24,6 @@
 #include "vkb-load/data/recipes.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 struct json;
-struct plan;
 struct plan_want;
 
 #define REPLAY_COMMAND "REPLAY" /* config.command of such a case */
