@@ -1,16 +1,35 @@
 # pagekeys.pl PAGE: prints "PLACE.KEY <tab> RULE <tab> DEFAULT" for each key of
 # vkb-config(5) and each of its places, with the rule in the words of errors. A row is
-# ".It Ic KEY Ta KIND [PLACES] Ta", with the default in square brackets in its text.
+# ".It Ic KEY , KEY Pq KIND [PLACES]", with the default in square brackets in its text.
 use strict;
 use warnings;
 
 my %places = (C => 'config', S => 'scenario', P => 'part');
-my (%words, $section, $key, $kind, $letters, $text);
+# Kinds that the page explains at their keys; it has a table of the others.
+my %words = (
+  any => 'anything',
+  keys => 'a distribution such as "zipf:0.99"',
+  mix => 'commands and weights such as "GET 90, SET 10"',
+  percent => 'a number from 0 to 100',
+  rate => 'a positive number, a ramp such as "1000-50000" or "1000-50000/5"',
+  seed => 'true, false or a 32-bit integer',
+  slo => 'a limit of the latency such as "p99<=1ms"',
+  speed => 'a number from 0.000001 to 1000000 or "closed"',
+  ttl => 'seconds such as "60" or "10-60"',
+  values => 'sizes such as "64-1024 random"',
+  word => '',
+);
+my ($section, @keys, $kind, $letters, $text);
+
+sub print_rows {
+  print_row($_) for @keys;
+  @keys = ();
+}
 
 sub print_row {
-  return if !defined $key;
+  my ($key) = @_;
   my ($default, $inner) = $text =~ /\[([^];]+)(?:; in S and P (\S+))?\]/;
-  my $rule = $words{$kind =~ s/\+$//r} or die "$key: unknown kind $kind\n";
+  my $rule = $words{$kind =~ s/\+$//r} // die "$key: unknown kind $kind\n";
   ($rule) = $text =~ /(one of [\w., -]*\w)/ if $kind eq 'word';
   my @at = $letters ? split(//, $letters) : ('');
   for (@at) {
@@ -22,18 +41,18 @@ sub print_row {
     print "$place.$key\t", $letters =~ /C/ && /[SP]/ ? $one : $rule, $list, "\t",
       $inherits ? '' : /[SP]/ ? $inner // $default // '' : $default // '', "\n";
   }
-  $key = undef;
 }
 
 while (<>) {
   chomp;
   s/\\\(dq/"/g;
-  if (/^\.\\" section: (\S+)/) { print_row(); $section = $1; next }
-  if (/^\.(El|Sh|Ss)/) { print_row(); next }
+  if (/^\.\\" section: (\S+)/) { print_rows(); $section = $1; next }
+  if (/^\.(El|Sh|Ss)/) { print_rows(); next }
   if (/^\.It Li (\S+) Ta (.*)/ && $section eq 'kinds') { $words{$1} = $2; next }
-  if (/^\.It Ic (\S+) Ta (\S+)(?: ([CSP]+))? Ta$/) {
-    print_row();
-    ($key, $kind, $letters, $text) = ($1, $2, $3 // '', '');
+  if (/^\.It Ic (\S+(?: , \S+)*) Pq (\S+)(?: ([CSP]+))?$/) {
+    print_rows();
+    ($kind, $letters, $text) = ($2, $3 // '', '');
+    @keys = split / , /, $1;
     next;
   }
   s/^\.\w+ //;

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Each key of a configuration that says what the load does has an option with the same
-# meaning, and is in an example of vkb-config(5), which t0106 runs.
+# meaning, and is in an example of vkb-config(5), or of vkb-record(1) for traces, which
+# t0106 runs.
 # sanitize: every option and key.
 . "${0%/*}/lib.sh"
 
-# The examples of vkb-config(5) that use vkb-load.
+# Their examples that use vkb-load.
 awk '/^\.Bd -literal/ {s = ""; inside = 1; next} /^\.Ed/ {if (s ~ /vkb-load/) printf "%s", s; inside = 0}
-  inside {s = s $0 "\n"}' "$top/man/vkb-config.5" >examples
+  inside {s = s $0 "\n"}' "$top/man/vkb-config.5" "$top/man/vkb-record.1" >examples
 test_that 'vkb-config(5) has examples' test "$(grep -c vkb-load examples)" -gt 15
 
 # same KEY JSON OPTION...: $base with the key has the same cases as $base with the
@@ -92,8 +93,8 @@ printf '1700000000.000100 [0 127.0.0.1:5] "SET" "k" "v"\n' | vkb-record -q >trac
 printf '{"replay":"trace","replay_speed":3}\n' >key.json
 test_same "$(vkb-load --plan key.json)" "$(vkb-load --plan --replay trace --set replay_speed=3)" \
   'replay, replay_speed: are --replay and --set replay_speed'
-test_match '"replay": *[^ ]' examples 'replay: vkb-config(5) has an example'
-test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-config(5) has an example'
+test_match '"replay": *[^ ]' examples 'replay: vkb-record(1) has an example'
+test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-record(1) has an example'
 test_status 2 '--replay with arrivals is an error' vkb-load --plan --replay trace --set arrivals=poisson
 test_match "Cannot specify both 'replay' and 'arrivals'" .err 'the error has both keys'
 

@@ -69,42 +69,43 @@ keys_add(struct page *p, char *names, const char *kind)
 	}
 }
 
-/* Adds the metrics of ".It unit Ta better Ta class Ta margin Ta a b". */
+/* Adds the metrics of ".It class Ta better Ta margin Ta a b". */
 static void
 metrics_add(struct page *p, const char *line)
 {
-	char unit[16], better[16], class[16], margin[16], name[64];
+	char better[16], class[16], margin[16], name[64];
 	int n = 0, more;
 
-	if (sscanf(line, ".It %15s Ta %15s Ta %15s Ta %15s Ta %n", unit, better,
-		class, margin, &n) != 4 ||
+	if (sscanf(line, ".It %15s Ta %15s Ta %15s Ta %n", class, better,
+		margin, &n) != 3 ||
 	    !n)
 		row_add(&p->metrics, mem_str(line));
 	for (; n && sscanf(line + n, "%63s %n", name, &more) == 1; n += more)
 		row_add(&p->metrics,
-		    mem_printf(
-			"%s %s %s %s %s", name, unit, better, class, margin));
+		    mem_printf("%s %s %s %s", name, better, class, margin));
 }
 
+/* Adds the keys of ".It Va a* , b Pq number"; without a kind they are strings.
+ */
 static void
 type_row_add(struct page *p, char *line)
 {
-	char *kind = strstr(line, " Ta "), *end;
+	char *kind = strstr(line, " Pq ");
 
-	if (strncmp(line, ".It Va ", 7) != 0 || !kind ||
-	    !(end = strstr(kind + 4, " Ta"))) {
+	if (strncmp(line, ".It Va ", 7) != 0) {
 		row_add(&p->keys, mem_str(line));
 		return;
 	}
-	*kind = *end = '\0';
-	keys_add(p, line + 7, kind + 4);
+	if (kind)
+		*kind = '\0';
+	keys_add(p, line + 7, kind ? kind + 4 : "string");
 }
 
 static bool
 page_read(struct page *p)
 {
 	char line[512];
-	bool types = false, metric = false, columns = false;
+	bool types = false, metric = false, list = false;
 	FILE *f = fopen(PAGE, "r");
 
 	if (!f)
@@ -119,12 +120,12 @@ page_read(struct page *p)
 		if (strncmp(line, ".Ss ", 4) == 0)
 			snprintf(p->type, sizeof p->type, "%.60s", line + 4);
 		if (strncmp(line, ".Bl ", 4) == 0)
-			columns = strncmp(line, ".Bl -column", 11) == 0;
+			list = types || strncmp(line, ".Bl -column", 11) == 0;
 		if (strcmp(line, ".El") == 0)
-			columns = false;
+			list = false;
 		if (types && *p->type && strncmp(line, ".Va ", 4) == 0)
 			keys_add(p, line + 4, NULL);
-		if (!columns || strncmp(line, ".It ", 4) != 0 ||
+		if (!list || strncmp(line, ".It ", 4) != 0 ||
 		    strncmp(line, ".It Sy", 6) == 0)
 			continue;
 		if (types)
@@ -258,9 +259,8 @@ main(void)
 		}
 	rest(&page.keys, "keys");
 	for (const struct metric *m = metric_table; m->name; m++) {
-		snprintf(row, sizeof row, "%s %s %s %s %g", m->name,
-		    *m->unit ? m->unit : "-", better(m), class_of(m),
-		    m->margin * 100);
+		snprintf(row, sizeof row, "%s %s %s %g", m->name, better(m),
+		    class_of(m), m->margin * 100);
 		tap_ok(met(&page.metrics, row), "%s", row);
 	}
 	rest(&page.metrics, "metrics");
