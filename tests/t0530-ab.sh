@@ -64,7 +64,7 @@ test_match '^Comparing again' .out 'the second build is compared'
 test_match '^Comparing main' .out 'the third build is compared'
 # shellcheck disable=SC2086 # words
 test_status 1 'several formats of the report are accepted' vkb-ab --results r -C repo base main -- \
-  cfg.json -- -vf "markdown:it's.md" -f jsonl:deltas.jsonl $judged
+  cfg.json -- -vvf "markdown:it's.md" -f jsonl:deltas.jsonl $judged
 test_empty_file .out 'with formats for files there is no text on stdout'
 test_match 'at least 7 runs of 1 case, at most 30s; a case ends when it is decided' .err \
   'without a number of runs there is a budget'

@@ -103,6 +103,12 @@ test_same 2 "$(jq -r 'select(.type == "run") | .subject.module_sha256' ab/runs.j
 test_that 'two commits with the same module file are accepted' vkb-ab --results same --no-count -C words $module c6 c7 -- \
   --runs 4 cfg.json -- -m rps
 test_match '^Both sides are the same server and module, so differences in time are ' .out 'the report says that server and module are the same'
+# The server is installed: it has TLS or not, whatever the cases need.
+sed 's/"tls_mode": *false/"tls_mode": true/' cfg.json >tls.json
+# shellcheck disable=SC2086
+test_status 2 'cases with TLS are not counted' vkb-ab --results tls --no-page -C words $module c6 c7 -- --count-only tls.json
+test_match '"tls_mode":true' tls/cases.jsonl 'they have TLS'
+test_same 'ok ok' "$(jq -r .status tls/builds.jsonl | xargs)" 'but the module is built for an installed server'
 echo '#define LOOPS 900' >words/loops.h
 # shellcheck disable=SC2086
 in_work() { (cd words && vkb-ab --results ../work --no-count $module -- --runs 2 ../cfg.json -- --on-insufficient ok); }
