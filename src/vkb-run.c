@@ -174,12 +174,13 @@ is_asked(const struct opts *o, const struct json *rec)
 {
 	const char *command = json_str(json_path(rec, "config.command"));
 	const struct json *m = json_get(rec, "metrics");
-	bool timed = json_get(m, "time_s"),
-	     counted = json_get(m, "process_instructions");
+	bool process = command && strcmp(command, PROCESS) == 0,
+	     timed = process && json_get(m, "time_s"),
+	     counted = process && json_get(m, "process_instructions");
 
 	if (o->time || o->count)
 		return o->time ? timed : counted;
-	return !(timed || counted) || !command || strcmp(command, PROCESS) != 0;
+	return !timed && !counted;
 }
 
 static void

@@ -62,6 +62,10 @@ test_empty_file turns 'runs nothing'
 test_match "'part.jsonl' has all of these runs" .err 'a message says so'
 test_that '--resume with another measurement' vkb-run -q -n 2 --time --resume part.jsonl good=true bad=true
 test_same 4 "$(grep -c '"time_s"' part.jsonl)" 'makes all runs of it'
+echo '{"type":"run","v":1,"subject":{},"config":{"command":"x"},"run":{},"metrics":{"time_s":1},"status":"ok"}' >timed
+vkb-run -q -n 1 -o timer.jsonl good='cat timed'
+test_that '--resume of what has printed a time' vkb-run -q -n 1 --time --resume timer.jsonl good=true
+test_same 1 "$(grep -c '"command":"process"' timer.jsonl)" 'measures the time of the process'
 
 # one of two benchmarks of a process fails, until there is a file
 cat >half <<'END'
