@@ -276,3 +276,18 @@ record_env_varied(const struct json *summary, const char *key)
 		j = json_next(j);
 	return j != NULL;
 }
+
+void
+record_add_error(struct str *s, const char *error)
+{
+	size_t first = strcspn(error, "\n"), n = strlen(error), last;
+
+	while (n > first && error[n - 1] == '\n')
+		n--;
+	last = n;
+	while (last > first && error[last - 1] != '\n')
+		last--;
+	str_addn(s, error, first);
+	if (last > first)
+		str_printf(s, " %.*s", (int)(n - last), error + last);
+}

@@ -12,6 +12,7 @@
 #include "json.h"
 
 struct jsonl;
+struct str;
 
 struct record_key {
 	const char *path; /* "run.block"; NULL ends the table */
@@ -83,6 +84,10 @@ bool record_subject_is_dirty(const struct json *subject);
 /* Is the key among those of the environment that differ between the runs of a
  * summary? */
 bool record_env_varied(const struct json *summary, const char *key);
+
+/* Adds the error of a run in one line: of several the first, and the last,
+ * which says why. */
+void record_add_error(struct str *, const char *error);
 
 #define RECORD_NAMELESS "unknown"
 

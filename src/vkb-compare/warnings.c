@@ -5,6 +5,7 @@
 #include "json.h"
 #include "num.h"
 #include "mem.h"
+#include "record.h"
 #include "sample.h"
 #include "intern.h"
 #include "str.h"
@@ -24,7 +25,6 @@ add_warning(struct warnings *w, enum report_kind kind, char *text)
 
 static const char *const side_names[] = {"baseline", "contender"};
 
-/* Of an error of several lines the last one says why. */
 void
 report_lost_case(struct str *s, const struct pairing *p, size_t side)
 {
@@ -42,10 +42,10 @@ report_lost_case(struct str *s, const struct pairing *p, size_t side)
 	e = json_str(json_first(errors));
 	str_printf(s, "%.0f of %.0f runs failed in the %s: %s", failed,
 	    failed + cases_sum(k, "n"), side_names[side], p->name[side]);
-	if (e)
-		str_printf(s, ": %.*s", (int)strcspn(e, "\n"), e);
-	if (e && strchr(e, '\n'))
-		str_printf(s, " %s", strrchr(e, '\n') + 1);
+	if (e) {
+		str_add(s, ": ");
+		record_add_error(s, e);
+	}
 	json_free(errors);
 }
 

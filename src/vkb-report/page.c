@@ -438,8 +438,12 @@ write_errors(struct str *s, const struct json *all)
 
 	str_add(s, "<td>");
 	for (size_t i = 0; j && i < ERRORS; i++, j = json_next(j)) {
+		struct str t = {0};
+
 		str_add(s, i ? "<br>" : "");
-		html_value(s, j);
+		record_add_error(&t, json_str(j) ? json_str(j) : "");
+		markup_xml(s, t.s ? t.s : "");
+		str_free(&t);
 	}
 	if (j)
 		str_printf(s, "<br>and %zu more", json_len(all) - ERRORS);

@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "metric.h"
 #include "record.h"
+#include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,21 @@ subjects(void)
 	}
 }
 
+static void
+errors(void)
+{
+	static const char *const v[][2] = {{"one", "one"}, {"", ""},
+	    {"a\nb\nc", "a c"}, {"a\nb\n\n", "a b"}, {"a\n", "a"}};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		struct str s = {0};
+
+		record_add_error(&s, v[i][0]);
+		tap_str(s.s ? s.s : "", v[i][1], "an error in one line");
+		str_free(&s);
+	}
+}
+
 int
 main(void)
 {
@@ -248,6 +264,7 @@ main(void)
 	char row[256];
 
 	subjects();
+	errors();
 	if (!tap_ok(page_read(&page), "%s can be read", PAGE))
 		return tap_done();
 	for (const struct record_type *t = record_types; t->name; t++)
