@@ -65,8 +65,8 @@ clean_environment(void)
 static int
 set_standard_file(int fd, int number)
 {
-	if (fd == PROC_NULL)
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd == PROC_NULL && (fd = open("/dev/null", O_RDWR | O_CLOEXEC)) < 0)
+		return -1;
 	return fd ? dup2(fd, number) : 0;
 }
 
