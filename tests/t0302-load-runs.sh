@@ -381,7 +381,7 @@ VKB_PASSWORD=wrong
 export VKB_PASSWORD
 test_status 2 'a wrong password' vkb-load --port "$port" \
   --runs 1 c.json
-test_match 'refuses the user or the password' .err \
+test_match 'refuses the user or the password: WRONGPASS' .err \
   'the error says that the server refuses the password'
 VKB_PASSWORD=s3cret
 test_that 'the password is read from VKB_PASSWORD' \

@@ -27,7 +27,7 @@ test_same 0 $? 'an independent reader decodes them'
 test_same 'true' "$(grep -c '^Tag=SET' log.hlog | jq '. >= 3 and . <= 4')" 'a line for each second'
 test_same 'true' "$(sed -n 's/^Tag=SET[^,]*,//p' log.hlog | awk -F, 'NR > 1 && ($1 - last < .99 || $1 - last > 1.01) {bad = 1}
   {last = $1} END {print bad ? "false" : "true"}')" 'a second lies between the starts'
-test_same '1.000 1.000 0.200 ' "$(sed -n 's/^Tag=SET[^,]*,[^,]*,\([^,]*\),.*/\1/p' log.hlog | tail -n 3 | tr '\n' ' ')" \
+test_same '1.000 1.000 0.200 ' "$(sed -n 's/^Tag=SET[^,]*,[^,]*,\([^,]*\),.*/\1/p' log.hlog | head -n 3 | tr '\n' ' ')" \
   'the last interval is as long as the rest of the run'
 start=$(sed -n 's/^#\[BaseTime: \([0-9.]*\) .*/\1/p' log.hlog)
 test_same true "$(jq -s --arg start "$start" 'map(.run.started[:19] + "Z" | fromdate) | min >= ($start | tonumber) - 2 and

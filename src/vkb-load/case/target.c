@@ -114,8 +114,9 @@ target_client(const struct target *t, size_t i)
 			 "the case ('db'): %s",
 		    n->host, n->port, t->e.db, why);
 	else if (errno == EACCES && t->e.password && !n->unixsocket)
-		err_fail("the server at %s:%d refuses the user or the password",
-		    n->host, n->port);
+		err_fail("the server at %s:%d refuses the user or the "
+			 "password: %s",
+		    n->host, n->port, why);
 	else if (n->unixsocket)
 		err_fail(
 		    "cannot reach the server at '%s': %s", n->unixsocket, why);

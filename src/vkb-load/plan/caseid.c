@@ -224,6 +224,11 @@ check_duplicate(const struct json *a, const struct json *b)
 	}
 	if (!key)
 		return 0;
+	/* As they are in a configuration. */
+	if (strcmp(key, "timeout_s") == 0)
+		key = "timeout";
+	else if (strcmp(key, "cpus") == 0)
+		key = i == 1 ? "server_cpu_range" : "client_cpu_range";
 	plan_format_id(&s, json_get(a, "config"), false);
 	err_say("case %s is planned twice with different \"%s\" of the %s, "
 		"which is not part of its identity: run them in two sessions "
