@@ -166,6 +166,8 @@ test_that 'a load on a cluster without a limit' half
 said=$(sed -n 's/.*keys and elements (\([0-9.]*\)MB) below .*/\1/p' .err)
 node=$(node replica)
 valkey-cli -p "$node" config set repl-backlog-size 16kb >/dev/null
+# The other nodes hear of it by and by.
+wait_until 60 sh -c "valkey-cli -p $port cluster slots | grep -qx $node"
 # room PERCENT: the replica has so much of the whole load left
 room() {
   valkey-cli -p "$node" config set maxmemory "$(valkey-cli -p "$node" info memory |
