@@ -151,9 +151,9 @@ main(void)
 	if (!freopen("/dev/null", "w", stderr)) /* doubles are reported */
 		return 2;
 	unique();
-	is_refused(
-	    "{\"cpus\":\"0\"}", "{\"cpus\":\"1\"}", "\"cpus\" of the client");
+	is_refused("{\"cpus\":\"0\"}", "{\"cpus\":\"1\"}",
+	    "\"client_cpu_range\" of the client");
 	is_refused("{\"seed\":1}", "{\"seed\":1,\"timeout_s\":5}",
-	    "\"timeout_s\" of the client");
+	    "\"timeout\" of the client");
 	return tap_done();
 }
