@@ -399,6 +399,14 @@ test_that 'VKB_PASSWORD wins over both' env VKB_PASSWORD=s3cret \
 test_status 2 'VKB_PASSWORD wins over a good VALKEYCLI_AUTH' env \
   VKB_PASSWORD=wrong VALKEYCLI_AUTH=s3cret vkb-load --port "$port" --runs 1 c.json
 
+# A server that does not know AUTH says with which words it came.
+printf '{"type":"spec","v":1,"id":"noauth","config":{"rename-command":"AUTH nothing"}}\n' >&3
+read -r other <&4
+test_status 2 'a server without AUTH' env VKB_PASSWORD=s3cret \
+  vkb-load --port "$(printf '%s' "$other" | jq .nodes[0].port)" --flush --runs 1 c.json
+test_match "unknown command 'AUTH'" .err 'the error says so'
+test_absent 's3cret' .err 'without the password'
+
 valkey-cli --no-auth-warning -a s3cret -p "$port" info server >about
 pid=$(sed -n 's/^process_id:\([0-9]*\).*/\1/p' about)
 kill -STOP "$pid"

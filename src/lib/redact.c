@@ -543,6 +543,27 @@ find_assigned(const struct scan *s, size_t i)
 	return k == i ? k + 1 : skip_blanks(s, k + 1);
 }
 
+/* Of a server that does not know AUTH, in quotes before i: hides what it says
+ * of the arguments, "'AUTH', with args beginning with: 'a' 'b'". */
+static bool
+hit_repeated(struct scan *s, struct hit *h, size_t i)
+{
+	static const char said[] = ", with args beginning with:";
+	size_t at, n = 0;
+
+	if (!has_text(s, i, said))
+		return false;
+	at = skip_blanks(s, i + sizeof said - 1);
+	while (at + n < s->n && !is_break(s, at + n) &&
+	    !(s->form == MARKUP && s->s[at + n] == '<') &&
+	    !(s->form == JSON && s->s[at + n] == '"' &&
+		s->s[at + n - 1] != '\\'))
+		n++;
+	*h = (struct hit){.at = at, .n = n};
+	s->i = at + n;
+	return n > 0;
+}
+
 /* Handles the secret name of n bytes at i. Returns false if no secret
  * follows. */
 static bool
@@ -575,6 +596,8 @@ hit_secret(struct scan *s, struct hit *h, size_t i, size_t n, enum kind kind)
 		return n > 0;
 	}
 	if (n == 4 && is_same(s->s + i, "auth", 4)) {
+		if (quote && hit_repeated(s, h, end + quote))
+			return true;
 		if (i < s->login_end)
 			return hit_words(s, h, end, s->login_words);
 		return is_start(s, i) && hit_words(s, h, end, 2);

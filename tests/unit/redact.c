@@ -57,6 +57,19 @@ static const struct {
     /* commands */
     {"AUTH PW", "AUTH ***"}, {"auth PW PW", "auth *** ***"},
     {"'AUTH PW' failed", "'AUTH ***' failed"},
+    {"unknown command 'AUTH', with args beginning with: 'PW' 'PW' \nx",
+	"unknown command 'AUTH', with args beginning with: ***\nx"},
+    {"unknown command `auth`, with args beginning with: `PW`, ",
+	"unknown command `auth`, with args beginning with: ***"},
+    {"{\"error\":\"unknown command 'AUTH', with args beginning with: 'PW' "
+     "\",\"x\":1}",
+	"{\"error\":\"unknown command 'AUTH', with args beginning with: "
+	"***\",\"x\":1}"},
+    {"unknown command 'HELLO', with args beginning with: '3' 'AUTH' 'PW' 'PW'",
+	"unknown command 'HELLO', with args beginning with: '3' 'AUTH' '***' "
+	"'***'"},
+    {"unknown command 'FOO', with args beginning with: 'bar' ",
+	"unknown command 'FOO', with args beginning with: 'bar' "},
     {"HELLO 3 AUTH PW PW SETNAME x", "HELLO 3 AUTH *** *** SETNAME x"},
     {"MIGRATE h 1 k 0 5 AUTH PW KEYS a", "MIGRATE h 1 k 0 5 AUTH *** KEYS a"},
     {"MIGRATE h 1 k 0 5 AUTH2 PW PW KEYS a",
