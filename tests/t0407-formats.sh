@@ -354,6 +354,17 @@ test_match '^shift of SET, latency_ns in ms:$' text 'with --shift the text has i
 test_match '^ +95 +4\.0[0-9]* +6\.0[0-9]* +1\.50x \[1\.50, 1\.50\]$' text 'the text has a line for each percentile'
 test_match '^The shares below a latency differ by up to 9\.9%, at 4\.0[0-9]* ms .KS.; on average they are 0\.20[0-9]* ms apart' \
   text 'the text has a sentence about it'
+# The intervals know of sessions what the policy says.
+for f in base new; do
+  jq -c --arg f $f '.sessions = [$f] | .env.virtual = false | .metrics.p50_latency_ms = .metrics.rps' $f >apart.$f
+done
+for sd in 1 30; do
+  printf '{"rules":[{"session":{"sd":"%s%%","df":3}}]}' $sd >sd.json
+  vkb-compare -f jsonl --policy sd.json apart.base apart.new |
+    jq -c 'select(.type == "shift") | .quantiles[1].ci95' >wide.$sd
+done
+test_same true "$(jq -s '.[1][1] / .[1][0] > 2 * .[0][1] / .[0][0]' wide.1 wide.30)" \
+  'the shift of two sessions is less certain the more they differ'
 vkb-compare -f markdown base new >.out
 test_match '^<details><summary>How the latencies moved</summary>' .out \
   'markdown: the shift is folded'

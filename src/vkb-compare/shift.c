@@ -160,12 +160,21 @@ add_shifts(struct shifts *all, const struct pairing *p,
 int
 shifts_new(struct comparison *c)
 {
-	struct model_prior prior = sessions_assume(NULL, c->host, NULL);
+	size_t k = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < c->npairs; i++)
+	for (size_t i = 0; i < c->npairs; i++) {
+		struct model_prior prior = sessions_assume(NULL, c->host, NULL);
+
+		/* As in the rows of the case that are times, which follow each
+		 * other. */
+		for (; k < c->nrows && c->rows[k].pair == &c->pairs[i]; k++)
+			if (c->rows[k].of &&
+			    metric_has_clock(&c->rows[k].metric))
+				prior = c->rows[k].of->prior;
 		if (c->pairs[i].rows)
 			rc |= add_shifts(&c->shifts, &c->pairs[i], &prior);
+	}
 	return rc;
 }
 
