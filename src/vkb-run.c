@@ -30,6 +30,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -566,11 +567,13 @@ complete_run(const struct session *s, const struct command *c, size_t round,
 {
 	struct json *run = json_get(rec, "run"), *env = json_get(rec, "env");
 	const struct json *mine = s->env;
-	char iso[CLOCK_ISO];
+	const char *host = json_get_str(env, "host");
+	char iso[CLOCK_ISO], node[HOST_NAME_MAX + 1] = "";
 
+	gethostname(node, sizeof node - 1);
 	if (!env)
 		json_set(rec, "env", env = json_object());
-	if (json_get(env, "host") &&
+	if (host && strcmp(host, node) != 0 &&
 	    !json_equal(json_get(env, "host"), json_get(mine, "host")))
 		mine = NULL; /* it ran elsewhere */
 	for (const struct json *j = json_first(mine); j; j = json_next(j))

@@ -205,7 +205,7 @@ test_same true "$(jq "(.f_100000 - .n) / ($more / 8) | . > .99 and . < 1.1" begu
 test_same true "$(jq "(.c_900000 - .c_100000) / $more | . > .99 and . < 1.01" begun)" 'a child that has closed its descriptors is counted'
 test_same true "$(jq ".e_900000 / .s_900000 | . > .99 and . < 1.01" begun)" 'a program that takes the place of another is counted alone'
 rm -f pid
-test_status 2 'a process that still runs at the end' vkb-run -q -n 1 --count late='sh slow & until [ -s pid ]; do :; done'
+test_status 2 'a process that still runs at the end' vkb-run -q -n 1 --count late='sh -c "echo 1 >pid; while :; do :; done" & until [ -s pid ]; do :; done'
 test_match "'late': 1 of its processes were killed, or still ran at its end: they cannot be counted" .err 'the message says why'
 test_absent '"type":"run"' .out 'nothing is written where a process is missing'
 for signal in TERM KILL; do
@@ -245,8 +245,10 @@ test_same locked "$(cat turns)" 'then the command is run'
 
 # --- real programs
 
-# judged FILE CASE WHAT: the times of both sides are shown, and one is the answer
+# judged FILE CASE WHAT: the times of both sides are shown, and one is the answer. The
+# machine is this one, also where the program names it.
 judged() {
+  test_same true "$(jq -s 'all(.[] | select(.type == "run"); .env.cpus > 0)' .out)" "$3: the runs have this machine"
   vkb-stats <.out >"$1"
   vkb-compare --baseline old "$1" >said 2>err || [ $? -eq 1 ]
   test_result $? "$3: both sides are compared"
