@@ -113,7 +113,7 @@ test_same '"batch-first-byte"' "$(planned --set latency=batch-first-byte c.json 
 
 sed 's/"server_cpu_range":"0"/"server_cpu_range":"2"/' c.json >d.json
 test_status 2 'two cases that differ only in their CPUs are an error' vkb-load --plan c.json d.json
-test_match 'different "cpus" of the server, which is not part of its identity' .err \
+test_match 'different "server_cpu_range" of the server, which is not part of its identity' .err \
   'the error says that CPUs are not part of the identity'
 
 head -n 1 plan | sed 's/"clients":5/"clients":"5"/' >bad

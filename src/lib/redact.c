@@ -548,12 +548,12 @@ find_assigned(const struct scan *s, size_t i)
 static bool
 hit_repeated(struct scan *s, struct hit *h, size_t i)
 {
-	static const char said[] = ", with args beginning with:";
+	static const char before[] = ", with args beginning with:";
 	size_t at, n = 0;
 
-	if (!has_text(s, i, said))
+	if (!has_text(s, i, before))
 		return false;
-	at = skip_blanks(s, i + sizeof said - 1);
+	at = skip_blanks(s, i + sizeof before - 1);
 	while (at + n < s->n && !is_break(s, at + n) &&
 	    !(s->form == MARKUP && s->s[at + n] == '<') &&
 	    !(s->form == JSON && s->s[at + n] == '"' &&
