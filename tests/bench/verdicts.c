@@ -273,6 +273,10 @@ stop_early(struct drawn *d, int most, bool decided)
 				 pow(stats_sd(y, (size_t)n), 2)) /
 		    n);
 		by = fabs(stats_mean(x, (size_t)n) - stats_mean(y, (size_t)n));
+		for (int i = 0; i < n && decided; i++) {
+			x[i] = exp(x[i]);
+			y[i] = exp(y[i]);
+		}
 		if (decided ? deciding_compare(x, y, (size_t)n, true, false,
 				  metric_find("rps")->margin)
 				  .state == DECIDING_OPEN

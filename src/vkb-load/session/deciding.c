@@ -1,5 +1,6 @@
 #include "deciding.h"
 #include "judge/model.h"
+#include "judge/plan.h"
 #include "judge/sheet.h"
 #include "json.h"
 #include "mem.h"
@@ -19,7 +20,8 @@ enum {
 };
 
 #define LEVEL .95  /* of the interval that is to lie within the margin */
-#define STRICT .99 /* of the one that is to exclude no change */
+#define SURE .99   /* probability of a change that ends a case */
+#define STRICT .99 /* no interval that includes no change at it is as sure */
 /* Of the margin: an interval that decides every other time, and one that is too
  * wide, though nothing changed. */
 #define EVEN .75
@@ -106,17 +108,32 @@ find_runs(const struct model_row *row, double n, double conf, double half)
 	    : INFINITY;
 }
 
+/* Returns how many runs show the change that was measured. */
+static double
+plan_runs(
+    const struct model_row *row, const struct model_metric *m, double margin)
+{
+	struct plan p = plan_describe(row, m);
+	size_t runs;
+
+	p.margin = margin;
+	p.p = SURE;
+	runs = plan_rounds(&p);
+	return runs ? (double)runs : INFINITY;
+}
+
 /* Predicts which number of runs decides a row of n runs. */
 static void
-predict_end(
-    struct deciding_view *v, const struct model_row *row, double n, double most)
+predict_end(struct deciding_view *v, const struct model_row *row,
+    const struct model_metric *m, double n, double margin)
 {
 	double change = fabs(row->change), sd = sqrt(row->error.var);
+	double most = log1p(margin);
 
 	v->least = fmin(find_runs(row, n, LEVEL, HOPELESS * most),
 	    find_runs(row, n, STRICT, change + LUCK * sd));
 	v->needed = fmax(n + 1,
-	    change > most ? find_runs(row, n, STRICT, change)
+	    change > most ? plan_runs(row, m, margin)
 			  : find_runs(row, n, LEVEL, EVEN * most));
 }
 
@@ -127,23 +144,23 @@ deciding_compare(const double *x, const double *y, size_t n, bool paired,
 	struct deciding_view view = {DECIDING_OPEN, INFINITY, NAN, NAN};
 	struct sheet *s = sheet_new(1, clock);
 	double most = log1p(margin), change, half;
-	struct model_metric unused;
+	struct model_metric metric;
 	struct model_row *row;
 	size_t runs = add_runs(s, x, y, n, paired);
 
 	if (runs >= LEAST_RUNS) {
 		row = sheet_rows(s);
 		/* One session: how much they differ does not matter. */
-		model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
+		model_judge(row, 1, &(struct model_prior){.df = 1}, &metric);
 		change = fabs(row->change);
 		half = model_half_width(row, LEVEL);
 		view.width = sinh(half);
-		if (change > most && change > model_half_width(row, STRICT))
+		if (change > most && fmax(row->down, row->up) >= SURE)
 			view.state = DECIDING_CHANGED;
 		else if (change + half <= most)
 			view.state = DECIDING_SAME;
 		else
-			predict_end(&view, row, (double)runs, most);
+			predict_end(&view, row, &metric, (double)runs, margin);
 	}
 	sheet_free(s);
 	return view;

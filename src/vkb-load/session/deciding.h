@@ -3,19 +3,20 @@
  * builds differ in it.
  *
  * Judged are the primary metric (metric.h) and in a closed loop the CPU time of
- * the server per request, where it is known. A metric changed if its interval
- * at 99 % excludes no change, and its estimate lies beyond its margin; it is
- * the same if its interval at 95 % lies within the margin; else it is open. The
- * interval is that of the model (judge/model.h) for this case alone, so that
+ * the server per request, where it is known. A metric changed if the model
+ * (judge/model.h) gives that a probability of .99, so that the report claims
+ * it, too, whichever cases it has, and its estimate lies beyond its margin; it
+ * is the same if its interval at 95 % lies within the margin; else it is open.
+ * The model is asked of this case alone, so that
  * when a case ends does not depend on which others are measured. With one build
  * there is nothing to compare: a metric is the same if the interval of its
  * median lies within the margin.
  *
- * The noise so far says how many runs would decide an open metric: about, with
- * an even chance, if its estimate is the truth or, within the margin, if
- * nothing changed; and at least, where its interval would still be half as wide
- * again as the margin, and would include no change even if the change were
- * larger than its estimate by more than a standard error.
+ * The noise so far says how many runs would decide an open metric: about, if
+ * its estimate is the truth (judge/plan.h) or, within the margin, with an even
+ * chance if nothing changed; and at least, where its interval would still be
+ * half as wide again as the margin, and at 99 % would include no change even if
+ * the change were larger than its estimate by more than a standard error.
  */
 #ifndef DECIDING_H
 #define DECIDING_H
