@@ -83,6 +83,9 @@ test_same 'vkb-load: 6 runs are finished already' "$(cat .err)" 'no message name
 test_that 'when all is decided, no run is made' cmp known r
 
 { build a "$server"; build b "$server"; } >builds
+test_status 2 'builds one after the other cannot end when they are decided' \
+  vkb-load -q --order sequential --budget 1m --builds builds c.json
+test_match "'--budget' cannot be combined with '--order sequential'" .err 'the error says why'
 load -q --builds builds --runs 3 -o both
 # shellcheck disable=SC2016 # jq's variables
 judged both '100 + 10 * $b + $i / 100' '100 * ($b + $i) * $i' >r

@@ -3,7 +3,6 @@
 #include "odds.h"
 #include "serial.h"
 #include "tdist.h"
-#include "verdict.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -24,7 +23,7 @@ plan_describe(const struct model_row *r, const struct model_metric *m)
 	struct plan p = {.change = r->change,
 	    .error = r->error,
 	    .runs = r->n[0] < r->n[1] ? r->n[0] : r->n[1],
-	    .least = r->pairs ? r->pairs + 1 : VERDICT_RUNS,
+	    .least = r->pairs + 1,
 	    .step = r->step,
 	    .unchanged = m->unchanged};
 	double runs, by, noise, seen;
@@ -41,14 +40,9 @@ plan_describe(const struct model_row *r, const struct model_metric *m)
 	seen = r->noise[0].var + (r->pairs ? 0 : r->noise[1].var);
 	seen = seen > noise ? seen : noise;
 	p.error.var += (seen - noise) / 2 * by / runs;
-	p.round = r->own;
-	if (r->pairs) {
-		p.round.var = r->error.var * runs + seen - noise;
-		return p;
-	}
-	/* Neighbouring runs share noise, which cancels in each round; two
-	 * rounds of the opposite order share some. */
-	p.round.var = (1 - p.rho) * (1 + p.rho * (1 - p.rho) / 2) * seen;
+	if (r->pairs)
+		p.round = (struct moderate){
+		    r->error.var * runs + seen - noise, r->own.df};
 	return p;
 }
 

@@ -27,7 +27,8 @@ struct plan {
 	double change;         /* that was measured, in ln(value) */
 	struct moderate error; /* of it */
 	struct moderate round; /* the difference of the sides of one round; its
-				* degrees of freedom are those of 'runs' */
+				* degrees of freedom are those of 'runs'; 0: of
+				* rows that are not paired */
 	size_t runs;           /* of the smaller side, or rounds */
 	size_t least;          /* rounds to plan, at least */
 	double rho;            /* lag-1 autocorrelation of unpaired runs */
@@ -50,7 +51,8 @@ struct plan plan_describe(
  * Returns how many rounds, in which both sides are measured one after the
  * other, decide the row with power .8 if the truth is the change that was
  * measured: beyond the margin, that show it; within it, that show that there is
- * none. Rounds that there are count. 0: unknown, or a million and more.
+ * none. Rounds that there are count. 0: not paired, unknown, or a million and
+ * more.
  */
 size_t plan_rounds(const struct plan *);
 

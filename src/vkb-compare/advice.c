@@ -17,21 +17,7 @@ struct next {
 	size_t lack;    /* runs per side that these lack */
 	double minutes; /* NAN: not known */
 	size_t serial;  /* rows of autocorrelated runs */
-	size_t turned;  /* rows that interleaved runs would decide */
-	size_t rounds;  /* their number */
 };
-
-/* Adds a row of unpaired runs. */
-static void
-add_unpaired(struct next *n, const struct row *r, bool serial)
-{
-	n->serial += serial;
-	if (report_is_hopeless(r))
-		return;
-	n->turned += r->needed > 0;
-	if (r->needed > n->rounds)
-		n->rounds = r->needed;
-}
 
 /* Adds a row of too few runs: with enough of them it is judged, and may still
  * be unclear. */
@@ -67,9 +53,8 @@ plan_more_runs(const struct comparison *c)
 			continue;
 		}
 		if (!f->paired) {
-			if (!report_is_exact(r))
-				add_unpaired(
-				    &n, r, r->of && r->of->model.rho > 0);
+			n.serial += !report_is_exact(r) && r->of &&
+			    r->of->model.rho > 0;
 			continue;
 		}
 		if (report_is_hopeless(r) || r->needed <= have)
@@ -193,24 +178,6 @@ add_busy(struct str *s, const struct comparison *c)
 		str_add(s, "; vkb-ab measures both sides interleaved");
 }
 
-/* Advises to interleave the runs, which cancels the noise that neighbouring
- * runs share; more autocorrelated runs would add little information. */
-static void
-add_turns(struct str *s, const struct next *n)
-{
-	if (!n->serial && !n->turned)
-		return;
-	str_printf(s, "%s%smeasure both sides interleaved (vkb-ab",
-	    s->len ? "; " : "",
-	    n->serial ? "neighbouring runs resemble each other, so more runs "
-			"add little information; "
-		      : "");
-	if (n->turned)
-		str_printf(s, "; about %zu runs would decide %zu result%s",
-		    n->rounds, n->turned, num_plural(n->turned));
-	str_addc(s, ')');
-}
-
 /* Adds " (45 s)", " (14 min)" or " (2.5 h)", or nothing if it is not known. */
 static void
 write_minutes(struct str *s, double minutes)
@@ -248,5 +215,10 @@ report_advice(struct str *s, const struct comparison *c)
 		    "%s%zu more run%s %s needed to judge %zu result%s",
 		    s->len ? "; " : "", n.lack, num_plural(n.lack),
 		    n.lack == 1 ? "is" : "are", n.few, num_plural(n.few));
-	add_turns(s, &n);
+	if (n.serial)
+		str_printf(s,
+		    "%sneighbouring runs resemble each other, so more runs add "
+		    "little information; vkb-ab measures both sides "
+		    "interleaved",
+		    s->len ? "; " : "");
 }

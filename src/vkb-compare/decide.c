@@ -162,7 +162,7 @@ plan_row(const struct comparison *c, struct row *row)
 		p.known = !known;
 	}
 	row->visible = plan_change(&p);
-	if (!row->model.sessions_of[0] && !row->common && !row->busy)
+	if (!row->common && !row->busy)
 		row->needed = plan_rounds(&p);
 }
 

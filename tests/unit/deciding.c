@@ -94,44 +94,34 @@ two_builds(void)
 	for (size_t i = 0; i < 8; i++)
 		squares += pow(log(up[i] / 100) - mean, 2);
 	half = sqrt(squares / 7 / 8);
-	tap_near(deciding_compare(base, up, 8, true, false, .02).width,
+	tap_near(deciding_compare(base, up, 8, false, .02).width,
 	    sinh(half * tdist_quantile(.975, 7)), 1e-9,
 	    "eight rounds: t of their logarithms");
-	for (int paired = 0; paired < 2; paired++) {
-		tap_ok(is(deciding_compare(base, clear, 8, paired, false, .02),
-			   DECIDING_CHANGED) &&
-			is(deciding_compare(clear, base, 8, paired, false, .02),
-			    DECIDING_CHANGED),
-		    "10 %% more, or less, is a change");
-		tap_ok(is(deciding_compare(base, up, 8, paired, false, .12),
-			   DECIDING_OPEN),
-		    "an estimate within the margin is left open");
-		tap_ok(is(deciding_compare(base, up, 8, paired, false, .25),
-			   DECIDING_SAME) &&
-			is(deciding_compare(base, near, 8, paired, false, .02),
-			    DECIDING_SAME),
-		    "an interval within the margin means the same");
-		tap_ok(is(deciding_compare(base, up, 2, paired, false, .02),
-			   DECIDING_OPEN) &&
-			is(deciding_compare(base, up, 0, paired, false, .02),
-			    DECIDING_OPEN) &&
-			!isinf(deciding_compare(base, up, 3, paired, false, .02)
-				   .width),
-		    "fewer than three runs decide nothing");
-		tap_ok(is(deciding_compare(zeros, up, 8, paired, false, .02),
-			   DECIDING_OPEN) &&
-			is(deciding_compare(up, zeros, 8, paired, false, .02),
-			    DECIDING_OPEN),
-		    "there is no ratio to zero");
-	}
+	tap_ok(is(deciding_compare(base, clear, 8, false, .02),
+		   DECIDING_CHANGED) &&
+		is(deciding_compare(clear, base, 8, false, .02),
+		    DECIDING_CHANGED),
+	    "10 %% more, or less, is a change");
+	tap_ok(is(deciding_compare(base, up, 8, false, .12), DECIDING_OPEN),
+	    "an estimate within the margin is left open");
+	tap_ok(is(deciding_compare(base, up, 8, false, .25), DECIDING_SAME) &&
+		is(deciding_compare(base, near, 8, false, .02), DECIDING_SAME),
+	    "an interval within the margin means the same");
+	tap_ok(is(deciding_compare(base, up, 2, false, .02), DECIDING_OPEN) &&
+		is(deciding_compare(base, up, 0, false, .02), DECIDING_OPEN) &&
+		!isinf(deciding_compare(base, up, 3, false, .02).width),
+	    "fewer than three runs decide nothing");
+	tap_ok(is(deciding_compare(zeros, up, 8, false, .02), DECIDING_OPEN) &&
+		is(deciding_compare(up, zeros, 8, false, .02), DECIDING_OPEN),
+	    "there is no ratio to zero");
 	for (int k = 0; k < 200; k++) {
 		double more = k % 2 ? -.0011 * k : .0011 * k;
 
 		for (size_t i = 0; i < 8; i++)
 			y[i] = up[i] * exp(more - mean);
-		seen += is(deciding_compare(base, y, 8, true, false, .02),
-		    DECIDING_CHANGED);
-		wrong += is(deciding_compare(base, y, 8, true, false, .02),
+		seen += is(
+		    deciding_compare(base, y, 8, false, .02), DECIDING_CHANGED);
+		wrong += is(deciding_compare(base, y, 8, false, .02),
 			     DECIDING_CHANGED) != (find_sure(base, y) >= .99);
 	}
 	tap_ok(seen > 50 && seen < 150 && !wrong,
@@ -139,15 +129,15 @@ two_builds(void)
 	    seen);
 	for (size_t i = 0; i < 8; i++)
 		gap[i] = i % 2 ? NAN : 100;
-	half = deciding_compare(gap, up, 8, true, false, .02).width;
+	half = deciding_compare(gap, up, 8, false, .02).width;
 	for (size_t i = 0; i < 4; i++)
 		y[i] = up[2 * i];
-	tap_near(half, deciding_compare(base, y, 4, true, false, .02).width,
-	    1e-12, "a round with a missing run is left out");
+	tap_near(half, deciding_compare(base, y, 4, false, .02).width, 1e-12,
+	    "a round with a missing run is left out");
 	for (size_t i = 0; i < 8; i++)
 		y[i] = i % 2 ? 100 : 108;
-	tap_ok(deciding_compare(base, y, 8, true, true, .05).width >
-		.07 + deciding_compare(base, y, 8, true, false, .05).width,
+	tap_ok(deciding_compare(base, y, 8, true, .05).width >
+		.07 + deciding_compare(base, y, 8, false, .05).width,
 	    "the step of a coarse clock makes the interval wider");
 }
 
@@ -198,7 +188,7 @@ cases(void)
 	    {.config = paced}, {.config = paced}, {.config = search},
 	    {.config = closed}};
 	bool out[3] = {false};
-	struct deciding *d = deciding_new(v, 6, 3, true);
+	struct deciding *d = deciding_new(v, 6, 3);
 
 	json_set_num(paced, "rate", 100);
 	json_set_str(search, "slo", "p99<1ms");
@@ -268,7 +258,7 @@ simulate(double change, double sd, size_t rounds, bool gives_up)
 		}
 		for (;; at *= 1.5) {
 			n = (size_t)fmin((double)rounds, round(at));
-			v = deciding_compare(x, y, n, true, false, .02);
+			v = deciding_compare(x, y, n, false, .02);
 			s = v.state;
 			if (s != DECIDING_OPEN || n == rounds)
 				break;
@@ -338,7 +328,7 @@ predictions(void)
 	static const double x[] = {100.1, 99.37, 100.73},
 			    y[] = {90.31, 100.7, 109.2};
 	static const double far[] = {80.23, 89.1, 99.57};
-	struct deciding_view v = deciding_compare(x, y, 3, true, false, .02);
+	struct deciding_view v = deciding_compare(x, y, 3, false, .02);
 	double most = log1p(.02), sd = 0, mean = 0;
 
 	for (size_t i = 0; i < 3; i++)
@@ -351,15 +341,15 @@ predictions(void)
 	tap_near(v.least,
 	    3 * pow(2.5758293035489 * sd / (fabs(mean) + 1.25 * sd), 2), 1e-9,
 	    "a change that is a little larger than it looks needs the least");
-	tap_near(deciding_compare(x, y, 3, true, false, .2).least,
+	tap_near(deciding_compare(x, y, 3, false, .2).least,
 	    3 * pow(1.959963984540054 * sd / 1.5 / log1p(.2), 2), 1e-9,
 	    "with a wide margin, that there is none does");
-	v = deciding_compare(x, far, 3, true, false, .02);
+	v = deciding_compare(x, far, 3, false, .02);
 	tap_ok(v.state == DECIDING_OPEN && v.needed > 20 && v.needed < 80 &&
 		v.least < 4,
 	    "a change that is seen has a number of runs (%g, %g)", v.least,
 	    v.needed);
-	tap_ok(isnan(deciding_compare(x, y, 2, true, false, .02).least) &&
+	tap_ok(isnan(deciding_compare(x, y, 2, false, .02).least) &&
 		isnan(deciding_measure(x, 2, .02).needed),
 	    "without an interval nothing is predicted");
 	v = deciding_measure(y, 3, .02);

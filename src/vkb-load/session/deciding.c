@@ -38,7 +38,6 @@ struct column {
 struct deciding {
 	const struct bench_case *cases;
 	size_t ncases, nbuilds;
-	bool paired;
 	struct column *cols; /* per case, build and metric */
 };
 
@@ -70,30 +69,23 @@ deciding_measure(const double *x, size_t n, double margin)
 	return view;
 }
 
-/* Adds the runs that may be compared. Returns the smaller side's number, or 0
- * if a value has no ratio. */
+/* Adds the rounds that may be compared. Returns their number, or 0 if a value
+ * has no ratio. */
 static size_t
-add_runs(
-    struct sheet *to, const double *x, const double *y, size_t n, bool paired)
+add_rounds(struct sheet *to, const double *x, const double *y, size_t n)
 {
-	size_t runs[2] = {0, 0};
 	double least = INFINITY;
+	size_t rounds = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const double v[] = {x[i], y[i]};
-
-		if (paired && !(isfinite(v[0]) && isfinite(v[1])))
+		if (!isfinite(x[i]) || !isfinite(y[i]))
 			continue;
-		for (int j = 0; j < 2; j++) {
-			if (!isfinite(v[j]))
-				continue;
-			sheet_add(to, 0, j, v[j], 0,
-			    (double)(paired || !j ? i : i + n));
-			least = fmin(least, v[j]);
-			runs[j]++;
-		}
+		sheet_add(to, 0, 0, x[i], 0, (double)i);
+		sheet_add(to, 0, 1, y[i], 0, (double)i);
+		least = fmin(least, fmin(x[i], y[i]));
+		rounds++;
 	}
-	return least > 0 ? runs[runs[1] < runs[0]] : 0;
+	return least > 0 ? rounds : 0;
 }
 
 /* Returns how many runs make the interval at 'conf' as small as 'half'. */
@@ -138,15 +130,15 @@ predict_end(struct deciding_view *v, const struct model_row *row,
 }
 
 struct deciding_view
-deciding_compare(const double *x, const double *y, size_t n, bool paired,
-    bool clock, double margin)
+deciding_compare(
+    const double *x, const double *y, size_t n, bool clock, double margin)
 {
 	struct deciding_view view = {DECIDING_OPEN, INFINITY, NAN, NAN};
 	struct sheet *s = sheet_new(1, clock);
 	double most = log1p(margin), change, half;
 	struct model_metric metric;
 	struct model_row *row;
-	size_t runs = add_runs(s, x, y, n, paired);
+	size_t runs = add_rounds(s, x, y, n);
 
 	if (runs >= LEAST_RUNS) {
 		row = sheet_rows(s);
@@ -167,12 +159,11 @@ deciding_compare(const double *x, const double *y, size_t n, bool paired,
 }
 
 struct deciding *
-deciding_new(
-    const struct bench_case *cases, size_t ncases, size_t nbuilds, bool paired)
+deciding_new(const struct bench_case *cases, size_t ncases, size_t nbuilds)
 {
 	struct deciding *d = mem_new(sizeof *d);
 
-	*d = (struct deciding){cases, ncases, nbuilds, paired, NULL};
+	*d = (struct deciding){cases, ncases, nbuilds, NULL};
 	d->cols = mem_array(ncases * nbuilds * METRICS + 1, sizeof *d->cols);
 	return d;
 }
@@ -249,7 +240,7 @@ look_at_metric(const struct deciding *d, size_t cas, size_t runs, size_t base,
 	if (base == build)
 		return deciding_measure(x->v, n, m->margin);
 	return deciding_compare(
-	    x->v, y->v, n, d->paired, strcmp(m->unit, "ms") == 0, m->margin);
+	    x->v, y->v, n, strcmp(m->unit, "ms") == 0, m->margin);
 }
 
 /* Returns the smaller number, or by sign 1 the larger one; NAN if one is. */

@@ -42,18 +42,18 @@ struct deciding_view {
 
 /*
  * Compares y with x, or looks at x alone. NAN as a value: that run is missing;
- * x[i] and y[i] are of one round if they are paired. 'clock' is as in
+ * x[i] and y[i] are of one round. 'clock' is as in
  * judge/sheet.h, the margin is relative.
  */
-struct deciding_view deciding_compare(const double *x, const double *y,
-    size_t n, bool paired, bool clock, double margin);
+struct deciding_view deciding_compare(
+    const double *x, const double *y, size_t n, bool clock, double margin);
 struct deciding_view deciding_measure(const double *x, size_t n, double margin);
 
 struct deciding;
 
 /* The cases are borrowed. */
 struct deciding *deciding_new(
-    const struct bench_case *cases, size_t ncases, size_t nbuilds, bool paired);
+    const struct bench_case *cases, size_t ncases, size_t nbuilds);
 void deciding_free(struct deciding *);
 
 /* Adds the metrics of a run that succeeded; 'index' is from 1. */

@@ -219,8 +219,7 @@ schedule_init(
 		a->dropped[i] = a->unmeasured ||
 		    profiles_replace_runs(
 			a->profiles, &a->cases[i / a->builds->n]);
-	a->deciding = deciding_new(
-	    a->cases, a->ncases, a->builds->n, schedule_has_rounds(a));
+	a->deciding = deciding_new(a->cases, a->ncases, a->builds->n);
 	return rc;
 }
 
