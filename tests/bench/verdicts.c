@@ -703,6 +703,8 @@ print_cell(const struct cell *c, const struct result *r)
 		good = good && r->equivalent <= (.06 + slack) * r->equal;
 	good = good && r->covered >= (least - slack) * r->covering;
 	good = good && r->held >= (.93 - slack) * r->means;
+	/* A sentence that hardly any report says would be true of nothing. */
+	good = good && (!c->sentence || r->said >= .01 * r->reports);
 	print_share(r->kept, r->said);
 	if (r->said > 0) {
 		double share = r->kept / r->said, off = 2 * sqrt(.16 / r->said);
