@@ -437,24 +437,26 @@ void
 infer_rows(struct comparison *c, const struct rules *r)
 {
 	size_t n = c->nrows; /* those of all cases are added behind them */
-	bool *done = mem_array(n + 1, sizeof *done);
+	struct intern *names = intern_new();
+	size_t *ids = mem_array(n + 1, sizeof *ids), metrics;
 	struct group g = {.rows = mem_array(n + 1, sizeof(struct row *))};
 
+	for (size_t i = 0; i < n; i++)
+		ids[i] = c->rows[i].exact ? SIZE_MAX
+					  : intern_id(names, c->rows[i].name);
+	metrics = intern_count(names);
 	c->host = find_host(c);
-	c->metrics = mem_array(n + 1, sizeof *c->metrics);
-	for (size_t i = 0; i < n; i++) {
+	c->metrics = mem_array(metrics + 1, sizeof *c->metrics);
+	for (size_t id = 0; id < metrics; id++) {
 		g.n = 0;
-		for (size_t k = i; k < n && !done[i]; k++)
-			if (!c->rows[k].exact && !done[k] &&
-			    strcmp(c->rows[k].name, c->rows[i].name) == 0) {
-				g.rows[g.n++] = &c->rows[k];
-				done[k] = k > i;
-			}
-		if (g.n)
-			infer_group(c, &g, r);
+		for (size_t i = 0; i < n; i++)
+			if (ids[i] == id)
+				g.rows[g.n++] = &c->rows[i];
+		infer_group(c, &g, r);
 	}
 	free(g.rows);
-	free(done);
+	free(ids);
+	intern_free(names);
 }
 
 void
