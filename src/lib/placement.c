@@ -143,24 +143,26 @@ take_all(
 	    take_some(s, where, CLIENT, clients) == clients;
 }
 
-/* Counts the taken CPUs that are not good ones; more than all if none shares a
- * cache with the servers that run already. */
+/* Returns how bad the taken CPUs are. The worst is that none shares a cache
+ * with the servers that run already, then one that is not isolated, then one of
+ * a core with faults. */
 static size_t
 count_faults(
     const struct slots *s, const struct topology *t, const cpu_set_t *busy)
 {
-	size_t bad = 0;
+	size_t bad = 0, more = t->n + 1;
 	bool near = !busy;
 
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->v[i].used == UNUSED)
 			continue;
-		bad += s->v[i].core_faults != 0;
+		bad += (s->v[i].core_faults != 0) +
+		    (s->v[i].cpu->isolated ? 0 : more);
 		for (size_t k = 0; k < t->n && !near; k++)
 			near = CPU_ISSET(t->v[k].cpu, busy) &&
 			    t->v[k].cache == s->v[i].cpu->cache;
 	}
-	return bad + (near ? 0 : t->n);
+	return bad + (near ? 0 : more * more);
 }
 
 enum scope { CACHE, NODE, MACHINE };
