@@ -23,7 +23,7 @@ line() { # line LABEL REF...: compares the commits with the one called LABEL
   base=$1
   shift
   # shellcheck disable=SC2086 # words
-  vkb-build -C repo "$@" | vkb-load --builds - --runs 8 cfg.json | vkb-stats |
+  vkb-build -C repo "$@" | vkb-load --builds - --runs 6 cfg.json | vkb-stats |
     vkb-compare --baseline "$base" $judged
 }
 test_status 1 'a slower commit is exit 1' line base base main
@@ -35,7 +35,7 @@ ab() { # ab DIR BUILD...: the same with vkb-ab
   dir=$1
   shift
   # shellcheck disable=SC2086 # words
-  vkb-ab --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
+  vkb-ab --results "$dir" -C repo "$@" -- --runs 6 cfg.json -- $judged
 }
 lines() { wc -l <"$1" | tr -d ' '; }
 test_status 1 'vkb-ab with a slower commit is exit 1' ab r base main
@@ -48,7 +48,7 @@ test_match "^vkb-ab: the page is 'r/report.html'" .err 'a message names the page
 test_match 'Worse: SET ' r/report.html 'the page has the verdict'
 test_same '.gitignore asked base builds.jsonl cases.jsonl report.html runs.jsonl summaries.jsonl' \
   "$(find r -type f | sed 's,r/,,' | sort | xargs)" 'the folder has all files of the comparison'
-test_same 16 "$(lines r/runs.jsonl)" 'all runs are stored'
+test_same 12 "$(lines r/runs.jsonl)" 'all runs are stored'
 test_same true "$(jq -s 'group_by(.run.block) | all(length == 2)' r/runs.jsonl)" \
   'both sides are measured in each block'
 test_status 2 'a server that cannot be counted is an error' vkb-ab --results none -C repo base main -- --count-only cfg.json
@@ -56,7 +56,7 @@ test_match 'the server program itself' .err 'the error asks for the server progr
 test_absent 'no subject' .err 'nothing is compared'
 # shellcheck disable=SC2086 # words
 test_that 'vkb-ab with the same commit twice is exit 0' vkb-ab --results same --no-page -C repo \
-  a=base b=base -- --runs 8 cfg.json -- $judged
+  a=base b=base -- --runs 6 cfg.json -- $judged
 test_absent '^-  ' .out 'the same commit twice is not reported as worse'
 test_that '--no-page writes no page' test ! -e same/report.html
 test_status 1 'vkb-ab with three builds is exit 1' ab three -j 2 a=base again=base main
@@ -89,7 +89,7 @@ here() { (cd "$place/${2:-.}" && run_proposed "$1"); }
 next() { next_of "$scratch/.out"; }
 built="--tls --allocator jemalloc --cflags '-O1 -DX=\"a b\"' --make-arg 'WORD=it'\\''s' --cache 'the'\\''cache'"
 test_status 1 'builds with all options are compared' here "vkb-ab -C \"it's a repo\" 'old one=base' new=main $built -- \
-  --runs 8 cfg.json -- -f text -f markdown:comment.md $judged"
+  --runs 6 cfg.json -- -f text -f markdown:comment.md $judged"
 command=$(next)
 test_same "$built" "${command#* -- }" 'the proposed command has all options of the builds'
 here "$command" >out 2>err
@@ -117,7 +117,7 @@ test_same "$(jq -c '.subject | del(.ref)' "$place/few/builds.jsonl")" \
 # A work tree with changes.
 git -C "$place/it's a repo" checkout -q base
 echo '#define BURN 600000' >"$place/it's a repo/src/burn.h"
-test_status 1 'a slower work tree is exit 1' here "vkb-ab --results tree --worktree \"mine=it's a repo\" -- --runs 8 cfg.json -- $judged"
+test_status 1 'a slower work tree is exit 1' here "vkb-ab --results tree --worktree \"mine=it's a repo\" -- --runs 6 cfg.json -- $judged"
 command=$(next)
 rm -rf "$place/why-results"
 here "$command" >out 2>err
@@ -170,14 +170,14 @@ test_that 'the git command of an issue shows the commits' here "$(sed -n 's/.*`\
 # A work tree compared with its commit, and with another commit.
 echo '#define BURN 0' >repo/src/burn.h
 # shellcheck disable=SC2086 # words
-test_that 'a work tree without a second build is accepted' vkb-ab --results mine --worktree mine=repo -- --runs 8 \
+test_that 'a work tree without a second build is accepted' vkb-ab --results mine --worktree mine=repo -- --runs 6 \
   cfg.json -- $judged
 test_match '^Comparing mine .* against base ' .out 'the work tree is compared with its commit'
 test_match 'better' .out 'the faster work tree is reported as better'
 in_repo checkout -q .
 # shellcheck disable=SC2086 # words
 test_status 1 'a work tree with a slower build is exit 1' vkb-ab --results other --worktree=mine=repo -C repo \
-  base -- --runs 8 cfg.json -- $judged
+  base -- --runs 6 cfg.json -- $judged
 test_match '^Comparing mine .* against base ' .out 'the work tree is compared with the named commit'
 test_empty "$(in_repo status --porcelain)" 'the work tree is unchanged'
 
@@ -193,7 +193,7 @@ echo '#define BURN 600000' >repo/src/burn.h
 in_repo commit -qam change
 # shellcheck disable=SC2086 # words
 test_status 1 'a clone with a slower change is exit 1' sh -c "cd repo &&
-  exec vkb-ab --results ../clone -- --runs 8 ../cfg.json -- $judged"
+  exec vkb-ab --results ../clone -- --runs 6 ../cfg.json -- $judged"
 test_match "^Comparing mine .* against base " .out 'the work tree is compared with the merge base'
 test_same "$fork" "$(jq -r 'select(.subject.label == "base").subject.commit' clone/builds.jsonl)" \
   'the merge base is the commit where the branch began'
@@ -210,12 +210,12 @@ in_repo tag "$version" main
 burn 0 branch
 # shellcheck disable=SC2086 # words
 test_that 'a tag that equals the version of both servers is accepted' vkb-ab --results tagged -C repo \
-  "$version" main -- --runs 8 cfg.json -- $judged
+  "$version" main -- --runs 6 cfg.json -- $judged
 test_match "^Comparing main .* against $version " .out 'the build of the tag is the baseline'
 test_match 'better' .out 'the branch is reported as better than the tag'
 # shellcheck disable=SC2086 # words
 test_status 2 'a single build is an error' vkb-ab --results e -C repo \
-  a=base -- --runs 8 cfg.json -- $judged
+  a=base -- --runs 6 cfg.json -- $judged
 test_match '^vkb-compare: there is no contender' .err 'the error says that there is no contender'
 test_that 'the record of the build is kept' test -s e/builds.jsonl
 test_that 'nothing is measured without a contender' test ! -e e/part.jsonl
@@ -224,12 +224,12 @@ in_repo reset -q --hard "$version"
 # --- stopped, and resumed
 
 cat >long.json <<'END'
-[{"commands": ["SET"], "duration": 0.2, "keyspacelen": [100],
+[{"commands": ["SET"], "duration": 0.4, "rate": 1000, "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
 has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
-vkb-ab --results s -C repo base main -- --runs 8 long.json >long 2>&1 &
+vkb-ab --results s -C repo base main -- --runs 6 long.json >long 2>&1 &
 pid=$!
 test_that 'vkb-ab has finished two runs' wait_until 60 has_two
 kill "$pid"
@@ -244,11 +244,11 @@ test_match 'of another command that was not finished: --anew deletes them' .err 
 main=$(head_of main)
 in_repo branch -qf main base 2>/dev/null || in_repo reset -q --hard base
 # shellcheck disable=SC2086 # words
-test_status 1 'the same command is accepted' vkb-ab --results s -C repo base main -- --runs 8 \
+test_status 1 'the same command is accepted' vkb-ab --results s -C repo base main -- --runs 6 \
   long.json -- $judged
 test_match 'resuming' .err 'a message says that it resumes'
 test_same "$(cat two)" "$(head -n 2 s/runs.jsonl)" 'the first two runs are kept'
-test_same 16 "$(lines s/runs.jsonl)" 'the other runs are added'
+test_same 12 "$(lines s/runs.jsonl)" 'the other runs are added'
 in_repo reset -q --hard "$main"
 
 # --- errors

@@ -14,7 +14,7 @@ while [ $i -lt 16 ]; do
   loops=$i
   # A hundred times the CPU time of a fast one, beside a margin of a factor of 2.5: a fast
   # run is short, and what a busy machine adds to one of them can be ten times its length.
-  [ $i -lt 11 ] || loops=$((10000000 + i))
+  [ $i -lt 11 ] || loops=$((4000000 + i))
   [ $i -ne 8 ] || loops='no number'
   burn "$loops" "commit $i"
   in_repo tag c$i
