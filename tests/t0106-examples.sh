@@ -13,12 +13,14 @@
 . "$tests/repo.sh"
 
 # shorten FILE: prints the file with short runs, which a busy machine can do, too; a
-# search for a limit of the latency needs a time
+# search for a limit of the latency needs a time. A profile loads for some seconds, however
+# short the run is: it gets a rate.
 shorten() {
   shorten_to=2000
   ! grep -q LOOPS "$1" || shorten_to=100 # of a server that is slowed down
   sed -E '/"slo"/b
     s/"duration": [0-9]*/"requests": ['$shorten_to']/; s/--duration [0-9]*s/--requests 2000/
+    s/--duration \.5/--duration .1/
     s/(vkb[ -]load .*-t set,get .*)-n [0-9]+/\1-n 2000/
     s/vkb[ -]load .*-t set,get -P 10$/& -n 2000 -r 1000/
     s/--budget [0-9]+s/--budget 1s/; s/-d 2s/-d .5s/
@@ -27,6 +29,7 @@ shorten() {
     s/vkb[ -]load /&--runs 4 /
     s/(vkb[ -](ab|pr|bisect) .*-- )([a-z]+\.json)/\1--runs 4 \3/
     s/vkb-quickstart --results mine/& --runs 4/
+    /vkb[ -]why/s,(configs/quick| set)\.json,\1-at-a-rate.json,
     s/^( *vkb[ -]why )/\1--rounds 1 --time .3s /' "$1"
 }
 
@@ -62,6 +65,7 @@ in_folder() { # in_folder DIR COMMAND...
 cp -R "$top/configs" configs
 shorten "$top/configs/quick.json" | sed 's/\[2000\]/[200]/; s/\[100000\]/[1000]/' |
   jq '.[0].commands = ["SET"] | .[1].commands = ["SET"] | .[:2]' >configs/quick.json
+jq 'map(.rate = 4000)' configs/quick.json >configs/quick-at-a-rate.json
 test_status 1 'configs/quick.json has short runs, and fewer, here' \
   cmp -s "$top/configs/quick.json" configs/quick.json
 
@@ -116,6 +120,7 @@ cat >set.json <<'END'
   "pipelines": [50], "clients": [2], "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
 for name in config.json cfg.json; do cp set.json $name; done
+jq 'map(.rate = 4000)' set.json >set-at-a-rate.json
 vkb-load -q --runs 6 set.json >base.jsonl
 vkb-load -q --runs 6 set.json >new.jsonl
 for label in unstable mine; do
@@ -139,7 +144,7 @@ give_files() {
   # A name may follow a blank and more, but not what makes it the end of another name.
   given=$(perl -e 'undef $/;
     my $text = <STDIN>;
-    print join "\n", grep { $text =~ m{(^|[^a-z/>.-])(\./)?$_}m } @ARGV' set.json config.json cfg.json base.jsonl \
+    print join "\n", grep { $text =~ m{(^|[^a-z/>.-])(\./)?$_}m } @ARGV' set.json set-at-a-rate.json config.json cfg.json base.jsonl \
     new.jsonl runs.jsonl monday.jsonl tuesday.jsonl builds.jsonl valkey old/ new/ srv results/ memtier.json <"$1")
   for file in $given; do
     [ -e "$2/$file" ] || cp -R "${file%/}" "$2"

@@ -19,7 +19,7 @@ pr() { # pr DIR OPTION... BASE HEAD
   dir=$1
   shift
   # shellcheck disable=SC2086 # words
-  vkb-pr --results "$dir" -C repo "$@" -- --runs 8 cfg.json -- $judged
+  vkb-pr --results "$dir" -C repo "$@" -- --runs 6 cfg.json -- $judged
 }
 lines() { cat "$@" 2>/dev/null | wc -l | tr -d ' '; }
 all='asked cases.jsonl deltas.jsonl junit.xml report.html report.md runs.jsonl summaries.jsonl verdict'
@@ -34,7 +34,7 @@ test_same regression "$(cat r/verdict)" 'the verdict is a regression'
 test_same "$all" "$(files r)" 'the folder has all files'
 test_match '^### head .* against base ' r/report.md 'the comment names both'
 test_match '🔴 \| SET \| server_cpu_us_per_req .* regression' r/report.md 'the comment has the regression'
-test_same 'head base 16' "$(jq -r '[.contender.label, .baseline.label] | join(" ")' \
+test_same 'head base 12' "$(jq -r '[.contender.label, .baseline.label] | join(" ")' \
   r/deltas.jsonl | head -n 1) $(grep -c '"type":"run"' r/runs.jsonl)" 'the delta records and runs are stored'
 test_same 1 "$(xmllint --xpath 'count(//failure)' r/junit.xml)" 'the test report has the regression'
 test_match 'CPU per request' r/report.html 'the page has the regression'
@@ -79,8 +79,8 @@ test_same "$(echo "$all" history/index.html | xargs -n 1 | sort)" \
 test_match '<svg class="plot"' n/history/index.html 'the history has a chart of the case'
 test_match '^<title>.*base' "n/history/commit/$(in_repo rev-parse base).html" \
   'the commit that was measured is in the history'
-test_same 24 "$(sed -n "s/.*commit.$(head_of base)[.]html.*>\([0-9]*\)<.td><.tr>.*/\1/p" n/history/index.html)" \
-  'the history has 8 old and 16 new runs of the commit'
+test_same 18 "$(sed -n "s/.*commit.$(head_of base)[.]html.*>\([0-9]*\)<.td><.tr>.*/\1/p" n/history/index.html)" \
+  'the history has 6 old and 12 new runs of the commit'
 test_match "https://example.com/$(head_of base)" n/report.html 'the page has a link to the commit'
 test_match "https://example.com/$(head_of base)" "n/history/commit/$(head_of base).html" \
   'the page of the commit in the history has the link, too'
@@ -142,7 +142,7 @@ in_repo reset -q --hard HEAD~1
 
 # --- a kill during the measurement
 
-sed 's/"requests": \[400\]/"duration": 1/' cfg.json >long.json
+sed 's/"requests": \[400\]/"duration": 1, "rate": 500/' cfg.json >long.json
 # shellcheck disable=SC2086 # words
 long() { exec vkb-pr --results k -C repo base main -- --runs 4 long.json -- $judged; }
 has_two() { [ "$(lines k/ab/part.jsonl)" -ge 2 ]; }
