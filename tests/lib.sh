@@ -227,7 +227,7 @@ postgres_init() {
     return
   fi
   as_postgres initdb -D "$scratch/pg/data" -U postgres -A trust -E UTF8 --locale=C --no-sync \
-    >"$scratch/pg.log" 2>&1 || return
+    --wal-segsize=1 >"$scratch/pg.log" 2>&1 || return
   [ -z "${TEST_MADE:-}" ] ||
     { cp -a "$scratch/pg/data" "$pg_made.$$" && mv -T "$pg_made.$$" "$pg_made"; } 2>/dev/null || :
 }

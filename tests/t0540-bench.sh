@@ -66,7 +66,7 @@ test_same '1' "$(find ./-mine -path '*SET*' -name run-1.log | wc -l | tr -d ' ')
   '--logs with a folder stores the logs there'
 test_that '--logs with a folder leaves no logs with the results' test ! -e lo/base/logs
 if command -v perf >/dev/null; then
-  jq '.[0].commands = ["SET"] | .[0].rate = [4000] | .[0].profiling_sets = [{enabled: false},
+  jq '.[0].commands = ["SET"] | .[0].rate = [1000] | .[0].profiling_sets = [{enabled: false},
     {enabled: true, delays: {write: {delay: 0, duration: 1}}}]' cfg.json >profiled.json
   profiled() {
     vkb-bench --valkey-path repo --config profiled.json --commits base main --runs 1 --results-dir pr "$@"
@@ -228,7 +228,7 @@ test_status 2 '--flush without a running server is an error' vkb-bench --config 
 
 # --- stopped and resumed
 
-sed 's/"requests": \[300\]/"duration": 1/' cfg.json >long.json
+sed 's/"requests": \[300\]/"duration": 1, "rate": 500/' cfg.json >long.json
 long() { vkb-bench --valkey-path repo --config long.json --commits base main --runs 2 --results-dir s "$@"; }
 lines() { wc -l <"$1" | tr -d ' '; }
 part=s/.vkb-bench/part.jsonl

@@ -16,13 +16,13 @@ GITHUB_OUTPUT=$scratch/output
 export GITHUB_API_URL GITHUB_SERVER_URL GITHUB_REPOSITORY GITHUB_TOKEN GITHUB_RUN_ID
 export GITHUB_EVENT_NAME GITHUB_EVENT_PATH GITHUB_OUTPUT
 
+jq -n '{login: "github-actions[bot]", labels: {}, comments: [], issues: [], fail: {},
+  reactions: [], may: {ada: "write", root: "admin", eve: "read"}, busy: 0, asked: 0,
+  pulls: [], pull: {number: 7, state: "open", mergeable: true,
+    merge_commit_sha: "0123456789abcdef0123456789abcdef01234567",
+    head: {repo: {full_name: "me/r", pushed_at: "2026-01-01T00:00:00Z"}}}}' >state.first
 fresh() { # fresh [FILTER]: resets the state of the forge and the output
-  jq -n '{login: "github-actions[bot]", labels: {}, comments: [], issues: [], fail: {},
-    reactions: [], may: {ada: "write", root: "admin", eve: "read"}, busy: 0, asked: 0,
-    pulls: [], pull: {number: 7, state: "open", mergeable: true,
-      merge_commit_sha: "0123456789abcdef0123456789abcdef01234567",
-      head: {repo: {full_name: "me/r", pushed_at: "2026-01-01T00:00:00Z"}}}} |
-    '"${1:-.}" >state
+  if [ $# -eq 0 ]; then cp state.first state; else jq "$1" state.first >state; fi
   : >log
   : >"$GITHUB_OUTPUT"
 }
@@ -312,7 +312,7 @@ merge=$(head_of theirs)
 fresh ".pull.merge_commit_sha = \"$merge\""
 GITHUB_EVENT_NAME=issue_comment
 asks "--command 'HGET h:{key} f' --set 'populate_with=HSET h:{key} f __data__' -d 20,40" \
-  '-r 50 -c 4 --duration 0.2 --runs 6 --set io-threads=1'
+  '-r 50 -c 4 --duration 0.1 --runs 6 --set io-threads=1'
 workflow >out 2>err
 test_match '^[01]$' "$(echo $? >code; echo code)" 'a comment is measured'
 sed 's/^/# /' err | tail -n 5
@@ -328,7 +328,7 @@ test_same '12 12' "$(jq -rs 'map(select(.type == "run" and .status == "ok" and .
 GITHUB_EVENT_NAME=workflow_dispatch
 fresh
 form '{base: "base", head: "main", tests: "", "cluster-mode": "true",
-  options: "--mix \u0027GET 3 SET 1\u0027 -c 2 -r 50 --duration 0.2 --runs 6 --set benchmark-threads=2"}'
+  options: "--mix \u0027GET 3 SET 1\u0027 -c 2 -r 50 --duration 0.1 --runs 6 --set benchmark-threads=2"}'
 workflow >out 2>err
 test_match '^[01]$' "$(echo $? >code; echo code)" 'two versions are compared'
 sed 's/^/# /' err | tail -n 5

@@ -9,10 +9,17 @@ wait_until() {
   wait_end=$(($(date +%s) + ($1 < 120 ? 120 : $1))) wait_looks=0
   shift
   until "$@" >/dev/null 2>&1; do
-    [ $((wait_looks = (wait_looks + 1) % 20)) -gt 0 ] || [ "$(date +%s)" -lt "$wait_end" ] || return 1
-    nap
+    wait_looks=$((wait_looks + 1))
+    [ $((wait_looks % 20)) -gt 0 ] || [ "$(date +%s)" -lt "$wait_end" ] || return 1
+    nap $wait_looks
   done
 }
 
-# Waits a twentieth of a second; only wait_until uses it.
-nap() { sleep 0.05; } # between looks
+# nap LOOKS: waits a twentieth of a second between two looks, and thrice as long after the
+# first second: what takes so long comes as well a moment later, and each look takes CPU
+# time of other tests. Only wait_until uses it.
+nap() {
+  nap_time=0.05
+  [ "$1" -lt 20 ] || nap_time=0.15
+  sleep $nap_time # between looks
+}
