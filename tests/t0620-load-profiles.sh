@@ -9,8 +9,8 @@ if ! command -v perf >/dev/null; then
 fi
 test_server 'vkb-load --profiles'
 
-# config COMMAND DURATION MORE: a case of one command. With a rate, as in most cases,
-# the machine is not fully busy during the profile.
+# config COMMAND DURATION MORE: a case of one command. With a rate, as in all cases but
+# that of ten requests, the machine is not fully busy during the profile.
 config() {
   printf '[{"commands":["%s"],"duration":%s,"keyspacelen":[1000],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"warmup":0%s}]\n' "$@"
 }
@@ -18,7 +18,7 @@ rate=',"cluster_mode":false,"rate":4000'
 
 # --- together with measured runs
 
-config SET 1 ',"cluster_mode":false' >set.json
+config SET 1 "$rate" >set.json
 test_that '--runs with --profile is accepted' vkb-load -q --runs 1 --profiles p \
   --profile set.json
 cp .out out
@@ -102,7 +102,9 @@ test_same 'd/e/_./mine d/mine' "$(find d -name mine | sort | xargs)" \
   'the files in other folders are kept'
 test_match '^valkey-server;' d/e/_./stacks.folded \
   'a case with dots in its id has a folder of its own'
-printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":false,"tls_mode":false,"warmup":0}]\n' >short.json
+# A closed loop, in which the server waits for most of the time.
+printf '[{"commands":["BLPOP none 0.001"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[9],"cluster_mode":false,"tls_mode":false,"warmup":0,
+  "custom-server-configs":{"hz":"100"}}]\n' >short.json
 test_that 'a case of ten requests is profiled' \
   vkb-load -q --runs 1 --profiles s --profile short.json
 test_same 'run profile' "$(jq -r .type .out | tr '\n' ' ' | sed 's/ $//')" \
