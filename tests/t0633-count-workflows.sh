@@ -26,7 +26,7 @@ for name in base main; do
   in_repo tag $name-tag
 done
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "requests": [20000], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [2000], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [50], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
