@@ -2,17 +2,25 @@
 # Sourced after lib.sh by scripts that need packages of npm's registry.
 # shellcheck disable=SC2154 # $scratch and $tests are of lib.sh
 
-# npm_need NAME@VERSION ...: installs these packages in $scratch/node_modules, where
-# node and PATH find them; their install scripts are not run. If they cannot be
-# installed, or node is too old for them, the script ends here.
+# npm_need NAME@VERSION ...: installs these packages, where node and PATH find them; their
+# install scripts are not run. If they cannot be installed, or node is too old for them,
+# the script ends here. The scripts of one tests/check that need the same share them.
 npm_need() {
+  npm_modules=${TEST_MADE:-/none}/npm-$(echo "$@" | tr -c 'a-z0-9\n' -)
+  [ -d "$npm_modules" ] || npm_install "$@"
+  NODE_PATH=$npm_modules:$tests
+  PATH=$npm_modules/.bin:$PATH
+  export NODE_PATH PATH
+}
+npm_install() {
   if command -v node >/dev/null && command -v npm >/dev/null &&
     timeout 120 npm install --prefix "$scratch" --cache "$scratch/npm" \
       --ignore-scripts --engine-strict --no-audit --no-fund \
       --fetch-retries=0 "$@" >"$scratch/npm.log" 2>&1 </dev/null; then
-    NODE_PATH=$scratch/node_modules:$tests
-    PATH=$scratch/node_modules/.bin:$PATH
-    export NODE_PATH PATH
+    npm_shared=$npm_modules npm_modules=$scratch/node_modules
+    [ -z "${TEST_MADE:-}" ] || { # another script may have made it meanwhile
+      cp -a "$npm_modules" "$npm_shared.$$" && mv -T "$npm_shared.$$" "$npm_shared"
+    } 2>/dev/null || :
     return
   fi
   if [ -e "$scratch/npm.log" ]; then

@@ -194,10 +194,10 @@ test_match "\"status\":\"failed\",\"error\":\"$version exited with 1: .*NOSUCH" 
 
 lacks() { ! "$real" --help | grep -q -- "^ $1 "; }
 if lacks --duration && lacks --warmup; then
-  config time.json '"SET","LPOP"' "$plain,\"duration\":1"
+  config time.json '"SET","LPOP"' "$plain,\"duration\":0.5"
   test_that 'a duration' vb --warmup 300ms --runs 2 time.json
   grep '"type":"run"' .out >runs
-  test_same '["duration, warmup",1,0.3]' "$(jq -c \
+  test_same '["duration, warmup",0.5,0.3]' "$(jq -c \
     '[.env.emulated, .config.duration_s, .config.warmup_s]' runs | sort -u)" \
     'a duration is emulated by a number of requests, a warm-up by another process'
   test_same '2' "$(jq -c '[.config.command, .metrics.requests]' runs |

@@ -11,7 +11,7 @@ printf '[{"commands":["SET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[
 # pid.
 held() { ! flock -n "$VKB_LOCK" true; }
 hold() {
-  vkb-load --runs 1 --duration 600s c.json >holder.out 2>holder.err &
+  vkb-load --set rate=1000 --runs 1 --duration 600s c.json >holder.out 2>holder.err &
   holder=$!
   wait_until 30 held
 }
@@ -42,7 +42,7 @@ vkb-load --runs 2 -o second c.json 2>second.err &
 second=$!
 wait_until 30 waits second.err
 test_result $? 'a second session waits'
-test_match "^vkb-load: waiting for 'vkb-load --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; --no-lock or VKB_LOCK=no in the environment measures beside it" \
+test_match "^vkb-load: waiting for 'vkb-load --set rate=1000 --runs 1 --duration 600s c.json' \(pid $holder\), which measures on this host; --no-lock or VKB_LOCK=no in the environment measures beside it" \
   second.err 'the message names the process that measures, and --no-lock'
 test_same 0 "$(runs second)" 'a session that waits measures nothing'
 test_that '--no-lock does not wait' vkb-load --no-lock --runs 1 c.json

@@ -7,7 +7,7 @@ test_server 'a reference is measured beside a server'
 { cat "$server" && printf x; } >ref && chmod +x ref
 sha=$(sha256sum <ref | cut -d' ' -f1)
 base='"keyspacelen":[100],"data_sizes":[16],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0'
-printf '[{"commands":["SET"],"pipelines":[4],%s,"duration":0.3}]\n' "$base" >c.json
+printf '[{"commands":["SET"],"pipelines":[4],%s,"duration":0.15}]\n' "$base" >c.json
 build() { # build LABEL SERVER
   printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"%s"}\n' \
     "$1" "$2"

@@ -49,7 +49,7 @@ test_same 1 "$(in_repo diff --name-only first HEAD | wc -l)" 'the repository has
 
 field() { jq -r "$1" .out; }
 build() {
-  vkb-build -C repo --make-arg OPTIMIZATION=-O0 --allocator libc "$@"
+  vkb-build -C repo --make-arg OPTIMIZATION=-O0 --make-arg DEBUG= --allocator libc "$@"
 }
 how() { field '"\(.status) \(.incremental) \(.cached)"'; }
 test_that 'the first commit is built' build first

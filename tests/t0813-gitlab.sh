@@ -34,7 +34,7 @@ mkdir temp
 inputs() { # inputs N: runs step N with all inputs
   step "$1" GITHUB_SERVER_URL=https://github.com GITHUB_REPOSITORY=me/server GITHUB_OUTPUT="$scratch/output" RUNNER_TEMP="$scratch/temp" \
     HISTORY='' DIR=repo BASE="$base" HEAD=HEAD BUILD='-j 2' \
-    LOAD='--runs 8 repo/cfg.json' COMPARE="$judged" RESULTS=action
+    LOAD='--runs 6 repo/cfg.json' COMPARE="$judged" RESULTS=action
 }
 test_that 'the action accepts a missing history' inputs 3
 test_that 'the action accepts a missing baseline' inputs 4
@@ -79,7 +79,7 @@ pipeline() {
     --variable CI_MERGE_REQUEST_PROJECT_ID=5 --variable CI_MERGE_REQUEST_IID=7 \
     --variable "CI_MERGE_REQUEST_DIFF_BASE_SHA=$base" \
     --variable VKB_GITLAB_TOKEN=secret-1 --variable VKB_CONFIG=cfg.json \
-    --variable 'VKB_LOAD=--runs 8 cfg.json' --variable "VKB_COMPARE=$judged" "$@")
+    --variable 'VKB_LOAD=--runs 6 cfg.json' --variable "VKB_COMPARE=$judged" "$@")
 }
 names() { sed -n 's/^\([a-z-]*\);.*/\1/p' | grep -vx name | sort | xargs; }
 jobs() { pipeline "$@" --list-csv 2>err | names; }
