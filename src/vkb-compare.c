@@ -325,6 +325,8 @@ read_sides(struct sides *s, const struct opt_list *baselines,
 	if (inside) {
 		rc = find_baselines(s, baselines) < 0 ? -1 : rc;
 	} else {
+		if (rc && !s->base.nsubjects)
+			return -1;
 		rc |= cases_read(&s->other, files + 1, args->n - 1, of) < 0;
 		rc = subject_check_only(&s->base, files[0]) < 0 ? -1 : rc;
 		s->n = 1; /* the only subject */

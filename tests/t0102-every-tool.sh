@@ -193,21 +193,26 @@ if has vkb-pgpush; then
   filter run.jsonl vkb-pgpush --dry-run
   passes_unknown run.jsonl vkb-pgpush --dry-run
 fi
-# Of many bad lines the first three are reported, and the others are counted.
+# A file that has no record a line is answered once, by what to type. Of many bad lines
+# the first three are reported, and the others are counted.
 if has vkb-compare; then
   jq . run.jsonl >pretty
-  lines=$(wc -l <pretty)
-  test_status 2 'a pretty-printed file' vkb-compare pretty run.jsonl
-  test_same 3 "$(grep -c '^vkb-compare: pretty:[0-9]*: bad record' .err)" \
-    'three lines of a pretty-printed file are reported'
-  test_match "^vkb-compare: pretty: [0-9]+ more bad lines: the file looks pretty-printed; 'jq -c . pretty' writes one record per line" \
-    .err 'the other lines are counted, with advice'
-  test_same "$((lines - 3))" "$(sed -n 's/.*pretty: \([0-9]*\) more.*/\1/p' .err)" \
-    'the count has all other lines'
-  for tool in vkb-stats vkb-report vkb-detect; do
-    test_status 2 "$tool: a pretty-printed file" "$tool" pretty
-    test_same 1 "$(grep -c 'looks pretty-printed' .err)" "$tool: the same"
+  printf 'BenchmarkA-8 \t 100 \t 1000 ns/op\n%.0s' 1 2 3 4 5 6 >go
+  for file in pretty go; do
+    for tool in vkb-compare vkb-stats vkb-report vkb-detect; do
+      test_status 2 "$tool: $file" "$tool" "$file" run.jsonl
+      test_same "$tool: $file: not a record a line: 'vkb parse' reads the output of other programs, and 'jq -c .' joins the lines of a record" \
+        "$(cat .err)" "$tool: $file is answered in one line"
+    done
   done
+  for tool in vkb-stats vkb-report vkb-detect; do
+    test_status 2 "$tool: an empty file is an error" "$tool" /dev/null
+  done
+  (cat run.jsonl && for i in 1 2 3 4 5 6; do echo garbage; done) >bad
+  test_status 2 'bad lines behind a record' vkb-stats bad
+  test_same 4 "$(wc -l <.err)" 'three of them are reported'
+  test_match '^vkb-stats: bad: 3 more bad records$' .err 'and the others are counted'
+  test_match '"type":"summary"' .out 'the record is used'
   for i in 1 2 3 4 5 6; do echo '{"metrics":{"rps":1}}'; done >foreign
   test_status 2 'objects of another tool' vkb-compare foreign run.jsonl
   test_match "^vkb-compare: foreign:1: record lacks 'type'; .*use vkb-parse" .err \

@@ -24,7 +24,7 @@ struct jsonl {
 	size_t cap;
 	size_t lineno;
 	size_t bad;      /* bad records of this file */
-	bool pretty;     /* its first bad line is a lone bracket */
+	size_t lines;    /* of this file that are not blank */
 	size_t indent;   /* bytes of the first line that were skipped */
 	bool fresh;      /* nothing read from this file yet */
 	bool array;      /* the file is an array */
@@ -105,9 +105,9 @@ begin_file(struct jsonl *r, const char *name)
 {
 	r->name = name;
 	r->prefix = 0;
-	r->lineno = r->indent = r->elements = 0;
+	r->lineno = r->lines = r->indent = r->elements = 0;
 	r->fresh = true;
-	r->array = r->pretty = false;
+	r->array = false;
 	r->bad = 0;
 }
 
@@ -136,16 +136,10 @@ close_file(struct jsonl *r)
 {
 	size_t more = r->bad > SHOWN ? r->bad - SHOWN : 0;
 
-	if (r->pretty)
-		err_say(
-		    "%s: %zu more bad lines: the file looks pretty-printed; "
-		    "'jq -c . %s' writes one record per line",
-		    r->name, more, r->name);
-	else if (more)
+	if (more)
 		err_say("%s: %zu more bad record%s", r->name, more,
 		    more == 1 ? "" : "s");
 	r->bad = 0;
-	r->pretty = false;
 	if (r->f != stdin)
 		fclose(r->f);
 	r->f = NULL;
@@ -157,12 +151,30 @@ jsonl_fail(struct jsonl *r, const char *why)
 	return ++r->bad > SHOWN ? -1 : err_fail("%s: %s", jsonl_where(r), why);
 }
 
+/* Is the first line of the file no record, or only its bracket? */
+static bool
+is_foreign(const struct jsonl *r)
+{
+	return !r->array && r->lines == 1 &&
+	    (*r->text != '{' || strspn(r->text + 1, " \t\r\n") == r->len - 1);
+}
+
+/* Closes a file that has no record a line. Returns -1, error reported. */
+static int
+refuse_foreign(struct jsonl *r)
+{
+	err_say("%s: not a record a line: 'vkb parse' reads the output of "
+		"other programs, and 'jq -c .' joins the lines of a record",
+	    r->name);
+	close_file(r);
+	return -1;
+}
+
 static int
 report_not_json(struct jsonl *r, const char *why, size_t at)
 {
-	if (!r->bad && !r->array && r->len &&
-	    strspn(r->text + 1, " \t\r\n") == r->len - 1 && *r->text == '{')
-		r->pretty = true;
+	if (is_foreign(r))
+		return refuse_foreign(r);
 	if (++r->bad > SHOWN)
 		return -1;
 	if (at)
@@ -320,6 +332,7 @@ accept_line(struct jsonl *r, size_t n)
 {
 	r->skip = r->indent;
 	r->indent = 0;
+	r->lines++;
 	if (r->line[n - 1] != '\n')
 		return err_fail("%s: torn record: the last line has no newline",
 		    jsonl_where(r));

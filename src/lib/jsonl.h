@@ -18,7 +18,8 @@ void jsonl_close(struct jsonl *);
 /*
  * Returns 1 with the next object in *rec (caller frees with json_free), 0 at
  * the end, or -1 after reporting FILE:LINE of a bad or torn line, or a file
- * that cannot be read. The caller may go on reading after -1.
+ * that cannot be read. The caller may go on reading after -1; a file that
+ * does not begin with a record is read no further.
  */
 int jsonl_next(struct jsonl *, struct json **rec);
 
@@ -32,8 +33,7 @@ int jsonl_tree(struct jsonl *, struct json **rec);
 
 /*
  * Reports "FILE:LINE: WHY" of the last record and returns -1. The first 3 bad
- * records of each file are reported, the number of others at its end, with a
- * hint if the file looks pretty-printed.
+ * records of each file are reported, the number of others at its end.
  */
 int jsonl_fail(struct jsonl *, const char *why);
 
