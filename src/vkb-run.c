@@ -91,7 +91,9 @@ static const struct opt_prog program = {.name = "vkb-run",
     .operands = "[NAME=]COMMAND ...",
     .purpose =
 	"Run interleaved benchmarks of any program, and write run records.",
-    .table = option_table};
+    .table = option_table,
+    .examples = "  vkb run old='./old --json' new='./new --json' | vkb stats "
+		"--text\n"};
 
 struct command {
 	char *name;
@@ -112,7 +114,8 @@ struct session {
 	size_t order;      /* processes that have run */
 	size_t left;       /* that have not */
 	double spent_s;    /* by those that have */
-	bool failed;       /* some of them */
+	size_t fruitless;  /* of them, those without a result */
+	bool failed;       /* some of them, or of their benchmarks */
 	const char *parse; /* the path of vkb-parse */
 	char *counts; /* the folder of valgrind during a process, or NULL */
 };
@@ -713,8 +716,10 @@ run_once(struct session *s, size_t round, const struct command *c)
 	}
 	if (n)
 		rc = write_results(s, c, round, &of, v, n);
-	else
+	else {
 		s->failed = true;
+		s->fruitless++;
+	}
 	s->spent_s += of.time_s;
 	s->left--;
 	if (of.out >= 0)
@@ -757,6 +762,10 @@ run_rounds(struct session *s)
 			if (halt_reason(s->halt, NULL))
 				rc = -1;
 		}
+		if (rc == 0 && s->left && s->order > before &&
+		    s->order == s->fruitless)
+			rc = err_fail("no process gave a result: the other "
+				      "rounds are not run");
 		if (rc == 0 && s->order > before)
 			say_round(s, round);
 	}

@@ -99,6 +99,9 @@ test_status 2 'a process killed by a signal' vkb-run -n 1 "kill -9 \$\$"
 test_match 'killed by signal 9' .err 'the message names the signal'
 test_status 2 'output without results' vkb-run -n 1 'echo hello'
 test_match '.-from names a format, --time' .err 'the message says what to do'
+test_status 2 'output without results, of all commands' vkb-run -n 5 a='echo hello >>turns' b='echo hello >>turns'
+test_match '^vkb-run: no process gave a result: the other rounds are not run$' .err 'ends the session'
+test_same 2 "$(grep -c hello turns)" 'after the first round'
 test_status 2 'no output' vkb-run -n 1 true
 test_status 2 'no such program' vkb-run -n 1 no-such-program
 test_match 'exited with 127' .err 'the message has the status of the shell'
@@ -261,6 +264,20 @@ if command -v hyperfine >/dev/null; then
 else
   test_skip 'hyperfine' hyperfine
 fi
+# criterion, whose results are files below the folder of the crate
+cat >cargo <<'END'
+echo 'fib 20  time: [99 ns 100 ns 101 ns]'
+mkdir -p target/criterion/fib/new && cd target/criterion/fib/new
+echo "{\"iters\":[1,2,4],\"times\":[$1,$(($1 * 2)),$(($1 * 4))]}" >sample.json
+echo '{"full_id":"fib 20"}' >benchmark.json
+END
+mkdir old new
+for side in old new; do
+  printf "cd %s && sh ../cargo 100 >&2 && vkb parse target/criterion\n" $side >$side.cmd
+done
+test_that 'criterion' vkb-run -q -n 4 old="$(cat old.cmd)" new="$(sed 's/100/300/' new.cmd)"
+judged criterion.jsonl 'fib 20' criterion
+test_match '^Worse: fib 20 ' said 'criterion: the slower crate is named'
 cat >bm.cc <<'END'
 #include <benchmark/benchmark.h>
 #include <string>
