@@ -10,7 +10,7 @@ sed -n '/^| question/,/^$/p' "$top/README.md" | sed -n 's/^| \([A-Z][^|]*[?]\) |
 sed -n 's/^\([A-Z].*[?]\)  .*/\1/p' alone >printed
 test_same "$(cat questions)" "$(cat printed)" 'the questions are those of the README'
 test_empty "$(awk 'length > 80' alone)" 'its output has at most 80 columns'
-grep -o 'vkb [a-z]*' alone | grep -v 'vkb is\|vkb help' | sort -u | while read -r _ name; do
+grep -o 'vkb [a-z]*' alone | grep -v 'vkb is\|vkb help\|vkb ci' | sort -u | while read -r _ name; do
   command -v "vkb-$name" >/dev/null || echo "$name"
 done >bad
 test_empty_file bad 'all programs that it lists exist'
@@ -39,6 +39,12 @@ test_status 2 'a program with a letter too few' vkb lod
 test_same "vkb: no program is called 'vkb-lod', did you mean 'load'?" "$(cat .err)" 'the program that is meant is proposed'
 test_status 2 'a program with a letter too many' vkb bisecct
 test_match "did you mean 'bisect'[?]$" .err 'the program that is meant is proposed'
+
+for program in valkey-benchmark memtier_benchmark redis-cli; do
+  test_status 2 "a line of $program" vkb $program -t set -n 1000
+  test_same "vkb: write 'vkb load' in place of '$program': it has most of its options, and answers the others" \
+    "$(cat .err)" 'is answered by what to type'
+done
 
 # --- the usual options, and what is answered to others
 

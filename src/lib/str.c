@@ -354,10 +354,10 @@ const char *
 str_nearest(const char *s, const char *const *names)
 {
 	const char *best = NULL;
-	size_t least = strlen(s) / 3 + 1;
+	size_t n = strlen(s), least = n / 3 + (n > 3);
 
 	for (; *names; names++) {
-		size_t d = compute_distance(s, *names);
+		size_t d = compute_distance(s, *names) + (**names != *s);
 
 		if (d < least || (d == least && !best)) {
 			least = d;

@@ -68,7 +68,8 @@ size_t str_decode(const char *s, size_t n, unsigned *c);
 
 /*
  * Returns the name in 'names' (NULL ends it) with the smallest edit distance to
- * 's', or NULL if that is more than a third of the length of 's' plus 1.
+ * 's', or NULL if that is more than a third of the length of 's', plus 1 if
+ * that has more than three letters. A wrong first letter counts twice.
  */
 const char *str_nearest(const char *s, const char *const *names);
 

@@ -127,6 +127,11 @@ strings(void)
 
 	tap_str(str_nearest("piplines", names), "pipelines", "nearest name");
 	tap_ok(!str_nearest("zzz", names), "no name is near");
+	tap_str(str_nearest("cleints", names), "clients", "swapped letters");
+	tap_ok(!str_nearest("raw", (const char *[]){"rfr", NULL}),
+	    "two wrong letters of three are another word");
+	tap_ok(!str_nearest("pipe", (const char *[]){"live", NULL}),
+	    "a wrong first letter counts twice");
 	tap_ok(str_has_part("one|two", "one", '|') &&
 		str_has_part("one|two", "two", '|') &&
 		!str_has_part("one|two", "tw", '|') &&
