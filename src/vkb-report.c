@@ -186,7 +186,6 @@ run_report(void *opts, struct opt_args *args)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
 	rc = model_read(&m, in, opt_tmpdir());
-	rc = rc < 0 ? rc : jsonl_check_some(in);
 	if (render_output(&s, o, &m) < 0 ||
 	    (!o->graphs && output_write(&out, &s) < 0))
 		rc = -1;

@@ -205,7 +205,7 @@ if has vkb-compare; then
         "$(cat .err)" "$tool: $file is answered in one line"
     done
   done
-  for tool in vkb-stats vkb-report vkb-detect; do
+  for tool in vkb-stats vkb-detect; do
     test_status 2 "$tool: an empty file is an error" "$tool" /dev/null
   done
   (cat run.jsonl && for i in 1 2 3 4 5 6; do echo garbage; done) >bad
