@@ -49,29 +49,25 @@ static const struct {
 static const struct opt option_table[] = {
     {'b', "baseline", OPT_LIST, AT(baselines), "SUBJECT",
 	.help = "name a subject of the input: label, ref, commit, version; "
-		"repeatable"},
-    {0, "check-sides", OPT_FLAG, AT(check),
-	.help = "only check that the subjects are found; accept build records"},
-    {0, "deltas", OPT_FLAG, AT(deltas),
-	.help = "report what the records of -f jsonl hold: text, markdown"},
-    {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
-	.help =
-	    "write " REPORT_FORMATS(LISTED) "the first by default; repeatable"},
-    {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
-	.help = "judge all, latency, or a list of metrics: A,B"},
-    {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
-	.help = "ignore changes up to N%: 2%, +10%, auto; repeatable"},
+		"repeatable",
+	.group = "What to compare"},
     {0, "history", OPT_LIST, AT(history), "FILE",
 	.help = "read runs of earlier subjects, in order; repeatable"},
+    {'m', "metrics", OPT_STR, AT(metrics), "WHAT",
+	.help = "judge all, latency, or a list of metrics: A,B",
+	.group = "What to judge"},
+    {0, "margin", OPT_LIST, AT(margins), "[METRIC=]N%",
+	.help = "ignore changes up to N%: 2%, +10%, auto; repeatable"},
     {0, "canary", OPT_LIST, AT(canaries), "CASE",
 	.help = "refuse the comparison if CASE changed; repeatable"},
     {0, "policy", OPT_STR, AT(policy), "FILE",
 	.help = "read margins, classes and waivers: vkb-policy(5)"},
     {0, "strict", OPT_FLAG, AT(strict),
 	.help = "claim so few changes that probably none is wrong"},
-    {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
-	.max = 1000, .help = "measure the false alarms with RUNS a side"},
-    {0, "ci", OPT_FLAG, AT(ci), .help = "fail what was not measured"},
+    {'f', "format", OPT_LIST, AT(formats), "FORMAT[:FILE]",
+	.help =
+	    "write " REPORT_FORMATS(LISTED) "the first by default; repeatable",
+	.group = "Output"},
     {'v', "verbose", OPT_FLAG, AT(verbose),
 	.help = "text: write a row for each metric, with its interval"},
     {0, "shift", OPT_FLAG, AT(shift),
@@ -80,6 +76,8 @@ static const struct opt option_table[] = {
 	.help = "text, markdown, csv: show mean, sd and CV of each side"},
     {0, "explain", OPT_STR, AT(explain), "CASE",
 	.help = "text: explain the verdicts of this case, step by step"},
+    {0, "ci", OPT_FLAG, AT(ci), .help = "fail what was not measured",
+	.group = "What fails"},
     {0, "on-insufficient", OPT_CHOICE, AT(on_insufficient), "ANSWER",
 	.choices = "ok|fail", .help = "pass or fail too few runs"},
     {0, "on-inconclusive", OPT_CHOICE, AT(on_inconclusive), "ANSWER",
@@ -88,12 +86,21 @@ static const struct opt option_table[] = {
 	.help = "pass or fail likely regressions"},
     {0, "on-missing", OPT_CHOICE, AT(on_missing), "ANSWER",
 	.choices = "ok|fail", .help = "pass or fail missing cases"},
+    {0, "check-sides", OPT_FLAG, AT(check),
+	.help = "only check that the subjects are found; accept build records",
+	.group = ""},
+    {0, "deltas", OPT_FLAG, AT(deltas),
+	.help = "report what the records of -f jsonl hold: text, markdown"},
+    {0, "calibrate", OPT_INT, AT(calibrate), "RUNS", .min = VERDICT_RUNS,
+	.max = 1000, .help = "measure the false alarms with RUNS a side"},
     {0}};
 
 static const struct opt_prog program = {.name = "vkb-compare",
     .operands = "[BASE] [FILE ...]",
     .purpose = "Is the contender slower than the baseline?",
-    .table = option_table};
+    .table = option_table,
+    .examples = "  vkb compare base.jsonl new.jsonl\n"
+		"  vkb compare -b old runs.jsonl -f markdown\n"};
 
 static int
 parse_margin(const char *s, struct margin *m)

@@ -460,6 +460,14 @@ test_match 'allowing 2% between sessions \(perhaps a virtual' text 'no machine i
 test_match 'vkb-run measures both' text 'the advice is not about servers'
 vkb-compare old/results.json <new/results.json >text
 test_match '^Comparing stdin against results$' text 'stdin has its name'
+vkb-compare /dev/fd/3 /dev/fd/4 3<old/results.json 4<new/results.json >text
+test_match '^Comparing contender against baseline$' text 'two pipes are told apart'
+odd=$(printf 'new\377results')
+cp new/results.json "$odd"
+vkb-compare old/results.json "$odd" -f jsonl:deltas -f text:text
+test_match '^Comparing new.xffresults against results$' text 'a name that is not UTF-8 is shown'
+test_same "$(printf 'new\357\277\275results')" "$(iconv -f utf-8 -t utf-8 deltas |
+  jq -r 'select(.type == "comparison").contender.label')" 'and is UTF-8 in the records'
 cp new/results.json third.json
 vkb-compare old/results.json new/results.json third.json >text
 test_match '^Comparing 2 files against results$' text 'several files are one contender'

@@ -101,6 +101,25 @@ jsontext_resolve(struct str *to, const struct jsonscan_text *t)
 	str_addn(to, p, (size_t)(end - p));
 }
 
+/* Adds bytes that need no escape. What is not UTF-8, as in the name of a file,
+ * becomes U+FFFD, or the text would not be JSON. */
+static void
+add_plain(struct str *b, const char *s, size_t n)
+{
+	unsigned c;
+	size_t k;
+
+	if (str_utf8(s, n)) {
+		str_addn(b, s, n);
+		return;
+	}
+	for (; n; s += k, n -= k) {
+		k = str_decode(s, n, &c);
+		str_addu(b, k ? c : 0xfffd);
+		k = k ? k : 1;
+	}
+}
+
 void
 jsontext_quote(struct str *b, const char *s)
 {
@@ -113,7 +132,7 @@ jsontext_quote(struct str *b, const char *s)
 		     s[plain] != '"' && s[plain] != '\\';
 		     plain++)
 			;
-		str_addn(b, s, plain);
+		add_plain(b, s, plain);
 		s += plain;
 		if (!*s)
 			break;

@@ -9,7 +9,8 @@
 struct jsonscan_text;
 struct str;
 
-/* Appends the string as JSON, with its quotes. */
+/* Appends the string as JSON, with its quotes. What is not UTF-8 becomes
+ * U+FFFD. */
 void jsontext_quote(struct str *, const char *);
 
 /* Appends a comma, unless an object or array has just been opened. */

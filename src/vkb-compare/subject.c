@@ -137,16 +137,17 @@ make_full_name(const struct comparison *c, size_t n, const char *name,
 	return str_take(&s);
 }
 
-/* Returns a name for the results in these files. */
+/* Returns a name for the results in these files. 'whole': the other side has
+ * the same, so that the path is the name, and of a pipe 'role'. */
 static char *
-name_files(char *const *paths, size_t n, bool whole)
+name_files(char *const *paths, size_t n, bool whole, const char *role)
 {
 	const char *name = n ? strrchr(paths[0], '/') : NULL, *end;
 
 	if (n > 1)
 		return mem_printf("%zu files", n);
 	if (!n || strcmp(paths[0], "-") == 0 || str_starts(paths[0], "/dev/"))
-		return mem_str("stdin");
+		return mem_str(whole ? role : "stdin");
 	name = name && !whole ? name + 1 : paths[0];
 	end = strrchr(name, '.');
 	return mem_strn(name,
@@ -160,8 +161,8 @@ subject_name_by_files(struct comparison *c, char *const *paths, size_t n)
 	char *names[2];
 
 	for (int whole = 0; whole < 2; whole++) {
-		names[0] = name_files(paths, 1, whole);
-		names[1] = name_files(paths + 1, n - 1, whole);
+		names[0] = name_files(paths, 1, whole, "baseline");
+		names[1] = name_files(paths + 1, n - 1, whole, "contender");
 		if (whole || strcmp(names[0], names[1]) != 0)
 			break;
 		free(names[0]);
