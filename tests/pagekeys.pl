@@ -5,20 +5,8 @@ use strict;
 use warnings;
 
 my %places = (C => 'config', S => 'scenario', P => 'part');
-# Kinds that the page explains at their keys; it has a table of the others.
-my %words = (
-  any => 'anything',
-  keys => 'a distribution such as "zipf:0.99"',
-  mix => 'commands and weights such as "GET 90, SET 10"',
-  percent => 'a number from 0 to 100',
-  rate => 'a positive number, a ramp such as "1000-50000" or "1000-50000/5"',
-  seed => 'true, false or a 32-bit integer',
-  slo => 'a limit of the latency such as "p99<=1ms"',
-  speed => 'a number from 0.000001 to 1000000 or "closed"',
-  ttl => 'seconds such as "60" or "10-60"',
-  values => 'sizes such as "64-1024 random"',
-  word => '',
-);
+# Kinds that only the text of a key explains; the page has a table of the others.
+my %words = (any => 'anything', word => '');
 my ($section, @keys, $kind, $letters, $text);
 
 sub print_rows {
