@@ -85,7 +85,7 @@ test_match "the reference '/bin/false' failed: " .out 'the runs name the referen
 
 printf '#!/bin/sh\nexec %s "$@" --rename-command SET ""\n' "$server" >noset
 chmod +x noset
-test_that 'a reference that refuses the command' vkb-load --builds builds \
+test_status 2 'a reference that refuses the command' vkb-load --builds builds \
   --reference ./noset --runs 1 c.json
 test_same 'a ok null
 b ok null' "$(jq -r 'select(.type == "run") |
@@ -93,6 +93,8 @@ b ok null' "$(jq -r 'select(.type == "run") |
   'the builds are measured alone'
 test_match 'run 1 of the reference failed in slices: .*unknown command .*; each build is measured alone, without the reference' \
   .err 'a message names the reference'
+test_match '^vkb-load: the reference failed beside 2 runs, which have no ratios$' .err \
+  'and another counts the runs without it'
 
 test_status 2 'such a reference in an order without slices' vkb-load --builds builds \
   --reference ./noset --order interleaved --runs 1 c.json

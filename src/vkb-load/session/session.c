@@ -163,6 +163,16 @@ run_beside_reference(struct session *s, struct case_run *v)
 	return k < 0 ? -1 : run_alone(s, v);
 }
 
+static size_t
+count_wanted(const struct session *s, const struct case_run *v)
+{
+	size_t wanted = 0;
+
+	for (size_t c = 0; c < s->a.scenes.v[v->turn->scene].n; c++)
+		wanted += v->wanted[c];
+	return wanted;
+}
+
 /* Runs n turns of a scene: one, or those of several builds in slices. */
 static int
 run_together(struct session *s, size_t first, size_t n)
@@ -198,6 +208,8 @@ run_together(struct session *s, size_t first, size_t n)
 		alone[i] = *v[i].turn;
 		if (lost)
 			alone[i].block = 0;
+		if (lost && reference && v[kept].failed)
+			s->unrelated += count_wanted(s, &v[i]);
 		v[i].turn = &alone[i];
 		if ((lost ? run_alone : run_beside_reference)(s, &v[i]) < 0)
 			k = -1;
