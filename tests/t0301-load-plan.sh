@@ -63,7 +63,8 @@ test_status 2 '--case without a match is an error' vkb-load --plan --case X c.js
 test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .err \
   'the error lists some of the cases that there are'
 test_empty_file .out 'nothing is printed on stdout'
-test_that 'an empty file has no cases' vkb-load --plan /dev/null
+test_status 2 'an empty file is an error' vkb-load --plan /dev/null
+test_match '/dev/null: the input is empty' .err 'which is named'
 
 # The order is that of the Python tool: commands are the innermost loop.
 test_same 'SET GET SET GET' \

@@ -750,7 +750,7 @@ extserver_admit(struct extserver *r, const struct bench_case *cases, size_t n)
 		r->room = room;
 	else
 		room_close(room);
-	return rc < 0 ? -1 : announce_server(r, bytes, elements);
+	return rc < 0 ? -1 : n ? announce_server(r, bytes, elements) : 0;
 }
 
 int

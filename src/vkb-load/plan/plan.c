@@ -812,8 +812,8 @@ plan_read(struct plan *p, const char *file)
 	p->file = strcmp(file, "-") == 0 ? "stdin" : file;
 	if (jsonfile_text(file, &s) < 0)
 		goto out;
-	if (!s.s[strspn(s.s, " \t\r\n")]) { /* an empty file has no cases */
-		rc = 0;
+	if (!s.s[strspn(s.s, " \t\r\n")]) {
+		err_say("%s: the input is empty", p->file);
 		goto out;
 	}
 	doc = json_parse(s.s, s.len, NULL, NULL);

@@ -92,7 +92,7 @@ tell_power(const struct schedule *a, bool tell)
 	struct str one = {0};
 	double change;
 
-	if (!s.cases)
+	if (!s.cases || (runs == 1 && s.builds == 1)) /* no comparison */
 		return;
 	change = samplesize_visible_change(&s, runs);
 	if (s.cases > 1)
@@ -171,8 +171,7 @@ check_durations(struct advice *v)
 	}
 	if (n)
 		err_say("%zu of %zu case%s run%s for less than %g s, %s for "
-			"%g s: " WHY "; use '--duration 1s', or a longer "
-			"\"duration\" in the configuration",
+			"%g s: " WHY "; use '--duration 1s'",
 		    n, all, num_plural((double)all), n == 1 ? "s" : "", SHORT_S,
 		    first, least);
 }
@@ -255,7 +254,7 @@ advice_check_run(struct advice *v, size_t cas, const struct json *metrics)
 	if (v->too_short++)
 		return;
 	err_say("%s: its %.0f requests took %.2g s: " WHY "; use '--duration "
-		"1s', or \"requests\": %.0f in the configuration",
+		"1s' or '--requests %.0f'",
 	    v->schedule->cases[cas].id, done, s, digit * ceil(enough / digit));
 }
 
