@@ -216,9 +216,8 @@ test_match 'better' .out 'the branch is reported as better than the tag'
 # shellcheck disable=SC2086 # words
 test_status 2 'a single build is an error' vkb-ab --results e -C repo \
   a=base -- --runs 6 cfg.json -- $judged
-test_match '^vkb-compare: there is no contender' .err 'the error says that there is no contender'
-test_that 'the record of the build is kept' test -s e/builds.jsonl
-test_that 'nothing is measured without a contender' test ! -e e/part.jsonl
+test_match '^vkb-ab: nothing to compare with: a=base is the only build' .err 'the error names it'
+test_that 'nothing is built without a contender' test ! -e e/builds.jsonl
 in_repo reset -q --hard "$version"
 
 # --- stopped, and resumed
@@ -303,6 +302,8 @@ test_status 2 'a misspelled option' vkb-ab --reslts x
 test_match "^vkb-ab: unknown option '--reslts', did you mean '--results'[?]" .err 'is answered by the right one'
 test_status 2 'an option of vkb-load without its argument' vkb-ab -t
 test_match "^vkb-ab: option '-t' lacks its argument" .err 'the error names it'
+test_status 2 'a single server that is built is an error' vkb-ab --results e "$real" -t get
+test_match "nothing to compare with: $real is the only build" .err 'the error names it'
 mkdir twin
 cp new twin/new
 test_status 2 'two servers of one name' vkb-ab --no-page --results twins ./new twin/new -t get --count-only
