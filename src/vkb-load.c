@@ -379,16 +379,26 @@ count_stdin(const struct opts *o, const struct opt_args *args)
 }
 
 /*
- * Operands that name no file but begin with a word: a command, as behind the
- * options of valkey-benchmark. Reports how to write it; 0 if they are files.
+ * Operands that name no file: a URI, the name of a program before its options,
+ * or a word, which begins a command, as behind the options of valkey-benchmark.
+ * Reports how to write it; 0 if they are files.
  */
 static int
-refuse_command_words(const struct opt_args *args)
+refuse_words(const struct opt_args *args)
 {
+	static const char programs[] =
+	    "valkey-benchmark|redis-benchmark|memtier_benchmark|valkey-cli|"
+	    "redis-cli";
 	struct str text = {0}, word = {0};
 	const char *first = args->n ? args->v[0] : "-";
 	int rc = 0;
 
+	if (strstr(first, "://"))
+		return err_fail("a server is given by '--uri', not as a FILE");
+	if (str_has_part(programs, first, '|') && access(first, F_OK) < 0)
+		return err_fail("'%s' is a program: leave it out, and write "
+				"its options alone",
+		    first);
 	if (first[strspn(first, LETTERS)] == '\0' && access(first, F_OK) < 0) {
 		for (size_t i = 0; i < args->n; i++)
 			str_printf(&text, "%s%s", i ? " " : "", args->v[i]);
@@ -848,7 +858,7 @@ main(int argc, char **argv)
 	if (rc == 0)
 		rc = take_uri(&o);
 	if (rc == 0)
-		rc = refuse_command_words(&args);
+		rc = refuse_words(&args);
 	if (rc)
 		goto out;
 	o.line.beside = o.external.no_flush;

@@ -53,6 +53,13 @@ the protocol is RESP2|-s 127.0.0.1 -p PORT --protocol=redis -c 100 -t 10 --pipel
 -r N|-p PORT --key-maximum=1000000 --key-minimum=1
 --set values=MIN-MAX|--data-size-range=32-1024 --expiry-range=10-60
 __key__|-p PORT --command="SET bench:__key__ __data__" -d 256
+leave it out|valkey-benchmark -t set -n 1000
+leave it out|redis-benchmark -p PORT -q -n 1000
+leave it out|memtier_benchmark -s 127.0.0.1 -p PORT -t 4
+write '-h HOST -p PORT'|-h 127.0.0.1:PORT -t set
+by '--uri'|valkey://default:verysecret@127.0.0.1:PORT -t set
+unknown option '--raw' (see|-p PORT --raw
+unknown option '--pipe' (see|-p PORT --pipe
 END
 
 while IFS='|' read -r answer words; do

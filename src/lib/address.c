@@ -17,6 +17,10 @@ address_is_given(const struct address *a)
 const char *
 address_find_conflict(const struct address *a)
 {
+	const char *colon = a->host ? strchr(a->host, ':') : NULL;
+
+	if (colon && !strchr(colon + 1, ':')) /* not of IPv6 */
+		return "'--host' has no port: write '-h HOST -p PORT'";
 	if (a->unixsocket && (a->host || a->port || a->tls))
 		return "'--unixsocket' excludes '--host', '--port' and "
 		       "'--tls'; '-h HOST' is a host";
