@@ -245,7 +245,7 @@ has_far_outlier(const struct json *outliers)
 
 /* Returns the summary of the metric that the record is about, with its name, or
  * NULL: capacity or throughput; else, of another program, the first that is
- * judged by default. */
+ * judged by default, or the first by name. */
 static const struct json *
 get_main(const struct json *rec)
 {
@@ -257,7 +257,7 @@ get_main(const struct json *rec)
 	     j = json_next(j))
 		if (metric_guess(json_key(j)).gate)
 			m = j;
-	return m;
+	return m ? m : json_first(metrics);
 }
 
 static char *

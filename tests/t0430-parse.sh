@@ -494,6 +494,9 @@ test_same '[1,{"task_clock_ms":0.69,"page_faults_u":51,"cpu_event_0x3c_umask_1":
 printf '0.52;msec;task-clock;1.62%%;518808;100.00;0.410;CPUs utilized\n48;;page-faults;0.69%%;518808;100.00;;\n' >r.csv
 test_same '{"task_clock_ms":0.52,"page_faults":48}' \
   "$(parsed .metrics r.csv)" 'perf: output of -r with another separator'
+test_match '^case +subject +n +page.faults ' - 'perf: the table has the first of its metrics by name' <<END
+$(vkb-parse r.csv | vkb-stats --text)
+END
 cat >i.csv <<'END'
      0.100000000,10,,cycles,100,100.00,,
      0.100000000,5,,page-faults,100,100.00,,
