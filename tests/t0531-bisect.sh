@@ -127,10 +127,10 @@ test_match "no commit 'a\\?\\?\\[31mb' in 'repo'" .err 'the error has the name o
 test_status 2 'a hostile commit name is an error' bisect e c1 "'; touch evil; '"
 test_empty "$(find . -name evil)" 'the hostile name is not run as a command'
 test_status 2 'a repository that does not exist is an error' vkb-bisect -C nowhere --results e c1 c2 -- cfg.json
-test_status 2 'a search without a configuration is an error' vkb-bisect -C repo --results e c1 c2
-test_match "'--' and a configuration are missing$" .err 'the error says what is missing'
+test_status 2 'a search for a commit that does not exist, without a configuration' vkb-bisect -C repo --results usual c1 nothing
+test_same "$(vkb-load --plan "$top/configs/quick.json")" "$(cat usual/cases.jsonl)" 'would measure the usual cases'
 test_status 2 'a search without BAD is an error' vkb-bisect -C repo --results e c1 -- cfg.json
-test_match 'GOOD, BAD and what to measure are missing$' .err 'the error says what is missing'
+test_match 'GOOD and BAD are missing$' .err 'the error says what is missing'
 test_status 2 'an unknown option is an error' vkb-bisect --nonsense c1 c2 -- cfg.json
 test_match "unknown option '--nonsense'" .err 'the error names the option'
 test_status 2 'an option after the commits is an error' vkb-bisect -C repo c1 c2 --metric=instructions_per_req -- cfg.json
