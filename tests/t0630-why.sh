@@ -32,7 +32,7 @@ test_status 2 'a case that does not exist is an error' sh -c 'cd repo && exec vk
 test_match "taking the commits from this clone, '$PWD/repo'" .err 'a message says that the commits are those of this clone'
 test_match "LPOP" .err 'the error names the case'
 test_status 2 'a configuration with several cases is an error' vkb-why -C repo base main cfg.json
-test_match 'several cases match' .err 'the error says that several cases match'
+test_match 'name one of these cases:' .err 'the error asks for one, and has their names'
 test_match '^  SET-' .err 'the error lists the first case'
 test_match '^  GET-' .err 'the error lists the second case'
 test_same 0 "$(find . -name builds.jsonl | wc -l | tr -d ' ')" 'nothing is built before these errors'

@@ -79,13 +79,13 @@ test_that 'vkb-why without perf is accepted' \
 export LD_PRELOAD
 cp .out .bare
 cp .err .bare.err
-vkb-ab --no-page -C repo base main -- --count-only cfg.json >ab.out 2>&1
+vkb-ab --no-page -C repo base mine=main -- --count-only cfg.json >ab.out 2>&1
 test_that 'vkb-why begins with the builds of vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-why)" --results w
-test_match "^vkb-why: beginning with the builds of 'ab-results', base and main" .err 'a message names them'
+test_match "^vkb-why: beginning with the builds of 'ab-results', base and mine\$" .err 'a message has their labels'
 test_match '^[+][0-9.]+  read calls burn_loops: 0.5 times, not 0$' .out 'the counts are printed'
 test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
   "$(jq -r 'select(.type == "run") | .run.session' w/exact.jsonl | sort -u)" 'they are those of vkb-ab'
-vkb-ab --no-page --anew -C repo base=main main=base -- --count-only cfg.json >ab.out 2>&1
+vkb-ab --no-page --anew -C repo base=main mine=base -- --count-only cfg.json >ab.out 2>&1
 test_that 'vkb-why after another vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-why)" --results w
 test_match "'ab-results' has other builds than 'w': these begin again" .err 'a message says that it begins again'
 test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
