@@ -25,6 +25,8 @@ test_that '--help answers' needs --help
 test_status 2 'missing things with --keep-system' needs --keep-system build run
 test_same 'gcc libcjson valkey-server valgrind' "$(grep -x 'gcc\|libcjson\|valkey-server\|valgrind' .out | xargs)" \
   'stdout has the names of what is missing, one a line'
+sed -n 's/^\(build\|run\) cmd:\([^ ]*\).*/\2/p' "$top/bin/vkb-needs" >commands
+test_same "$(cat commands)" "$(grep -xFf commands .out)" 'among them each command'
 test_same "vkb-needs: this is missing: 'vkb-needs build run' installs it" "$(cat .err)" 'a message names the command that installs it'
 test_empty_file log 'with --keep-system nothing is installed'
 
