@@ -87,6 +87,22 @@ compare_newest_first(const void *a, const void *b)
 	return x->tv_nsec < y->tv_nsec ? 1 : x->tv_nsec > y->tv_nsec ? -1 : 0;
 }
 
+int
+folder_lock(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_fail_sys("cannot open '%s'", path);
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR) {
+			err_fail_sys("cannot lock '%s'", path);
+			close(fd);
+			return -1;
+		}
+	return fd;
+}
+
 static void
 remove_unlocked(const char *path)
 {

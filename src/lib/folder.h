@@ -12,6 +12,10 @@ int folder_make(const char *path);
 /* Removes a folder, which may be missing. Returns 0, or -1 with errno. */
 int folder_remove(const char *path);
 
+/* Waits until no other program has locked the folder. Returns a descriptor that
+ * keeps others waiting until it is closed, or -1 after reporting an error. */
+int folder_lock(const char *path);
+
 /*
  * Removes the oldest files and folders in 'dir' whose names begin with 'prefix'
  * and that are ours, except the newest n and those that a program has locked

@@ -1,5 +1,6 @@
 #include "tune.h"
 #include "err.h"
+#include "folder.h"
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
@@ -114,8 +115,24 @@ restore_settings(const struct tune *t, const struct edits *c)
 	return left ? -1 : 0;
 }
 
-int
-tune_restore(const struct tune *t)
+/* Keeps other vkb-env from the state file; as folder_lock. */
+static int
+lock_state(const struct tune *t)
+{
+	const char *slash = strrchr(t->state, '/');
+	char *dir = !slash ? mem_str(".")
+	    : slash == t->state
+	    ? mem_str("/")
+	    : mem_strn(t->state, (size_t)(slash - t->state));
+	int fd = folder_lock(dir);
+
+	free(dir);
+	return fd;
+}
+
+/* With the state file locked. */
+static int
+restore_state(const struct tune *t)
 {
 	struct edits c = {0};
 	struct json *j;
@@ -131,6 +148,21 @@ tune_restore(const struct tune *t)
 					   : remove_state(t);
 	setting_edits_free(&c);
 	json_free(j);
+	return rc;
+}
+
+int
+tune_restore(const struct tune *t)
+{
+	int lock, rc;
+
+	if (access(t->state, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	lock = lock_state(t);
+	if (lock < 0)
+		return -1;
+	rc = restore_state(t);
+	close(lock);
 	return rc;
 }
 
@@ -162,7 +194,7 @@ clear_earlier(const struct tune *t)
 		err_say("process %d ended without restoring its settings; "
 			"restoring them now",
 		    (int)pid);
-	return tune_restore(t);
+	return restore_state(t);
 }
 
 static int
@@ -243,8 +275,10 @@ int
 tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 {
 	struct edits c = {0};
-	int rc = -1;
+	int rc = -1, lock = lock_state(t);
 
+	if (lock < 0)
+		return -1;
 	if (clear_earlier(t) == 0 && find_edits(t, names, n, &c) == 0 &&
 	    check_writable(t, &c) == 0) {
 		rc = c.n ? save_state(t, &c, pid) : 0;
@@ -256,6 +290,7 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 		if (rc == 0 && !t->quiet)
 			report_settings(&c);
 	}
+	close(lock);
 	setting_edits_free(&c);
 	return rc;
 }

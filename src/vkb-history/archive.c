@@ -12,12 +12,9 @@
 #include "str.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #define END ".jsonl"
@@ -57,20 +54,7 @@ archive_file(const struct json *subject)
 int
 archive_lock(const char *dir, bool make)
 {
-	int fd;
-
-	if (make && folder_make(dir) < 0)
-		return -1;
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_fail_sys("cannot open '%s'", dir);
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR) {
-			err_fail_sys("cannot lock '%s'", dir);
-			close(fd);
-			return -1;
-		}
-	return fd;
+	return make && folder_make(dir) < 0 ? -1 : folder_lock(dir);
 }
 
 /* Returns a time in seconds since the epoch, or NAN. */
