@@ -58,8 +58,7 @@ COMPLETION = $(BUILD)/completion
 # flags than the programs, because it replaces functions of libc. The programs find it
 # at ../lib/vkb, in the tree and where they are installed.
 STILL = $(dir $(BIN))lib/vkb/vkb-still.so
-STILLFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -fno-builtin \
-	-fno-tree-loop-distribute-patterns
+STILLFLAGS = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -fPIC -shared -fno-builtin
 
 all: $(PROGBIN) $(STILL)
 

@@ -66,6 +66,7 @@ err_last(void)
  * Formats a message without its secrets. A URL at the end of one that is cut
  * may lack the '@' by which redact_text finds a password, and is cut as well.
  */
+ERR_PRINTF(3, 0)
 static void
 format_message(char *raw, size_t size, const char *fmt, va_list ap)
 {
@@ -91,6 +92,7 @@ write_line(int fd, const char *line, size_t n)
 }
 
 /* Writes to the copy, if there is one, and to stderr unless it is a note. */
+ERR_PRINTF(1, 0)
 static void
 emit_message(const char *fmt, va_list ap, const char *why, bool note)
 {

@@ -57,6 +57,7 @@ str_addu(struct str *b, unsigned u)
 		str_addc(b, (char)(0x80 | (u >> 6 * (n - 1) & 0x3f)));
 }
 
+ERR_PRINTF(2, 0)
 static void
 add_formatted(struct str *b, const char *fmt, va_list ap)
 {

@@ -6,6 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+/* gcc would make a call of strlen or memset of such a loop, with -fno-builtin
+ * too. */
+#ifndef __clang__
+#pragma GCC optimize("no-tree-loop-distribute-patterns")
+#endif
+
 struct word {
 	uint64_t x;
 } __attribute__((packed, may_alias));
