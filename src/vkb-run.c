@@ -125,6 +125,7 @@ struct process {
 	int out, err;    /* files in memory */
 	struct stat was; /* the file of --results before it; st_nlink 0: none */
 	double started, time_s;
+	bool left; /* with --count: something that it began still ran */
 };
 
 /* Returns the name of an argument, and what is behind it. Caller frees. */
@@ -343,6 +344,7 @@ run_process(struct session *s, const struct command *c, struct process *of)
 	of->time_s = (double)(clock_ns() - began) / 1e9;
 	if (p && rc < 0)
 		proc_stop(p, STOP_MS);
+	of->left = file && p && rc == 0 && proc_left(p);
 	proc_free(p);
 	free(file);
 	if (rc == 0 && status != 0) {
@@ -402,11 +404,15 @@ read_count(
 		err_say("'%s': %zu of its processes were killed, or still ran "
 			"at its end: they cannot be counted",
 		    c->name, killed);
+	else if (of->left) /* before valgrind had made the file of it */
+		err_say("'%s': one of its processes still ran at its end: it "
+			"cannot be counted",
+		    c->name);
 	else if (!(sum > 0)) {
 		err_say("'%s': valgrind has not counted it:", c->name);
 		show_end(of->err);
 	}
-	return killed ? 0 : sum;
+	return killed || of->left ? 0 : sum;
 }
 
 /* Writes the time or the count of a process as what it had printed. */

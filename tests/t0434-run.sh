@@ -211,6 +211,9 @@ rm -f pid
 test_status 2 'a process that still runs at the end' vkb-run -q -n 1 --count late='sh -c "echo 1 >pid; while :; do :; done" & until [ -s pid ]; do :; done'
 test_match "'late': 1 of its processes were killed, or still ran at its end: they cannot be counted" .err 'the message says why'
 test_absent '"type":"run"' .out 'nothing is written where a process is missing'
+test_status 2 'a process that begins at the end, before or after valgrind has a file of it' \
+  vkb-run -q -n 8 --count late='./steps 999999999 & exit 0'
+test_absent '"type":"run"' .out 'no count lacks it'
 for signal in TERM KILL; do
   rm -f pid
   setsid vkb-run -q --count 'sh slow' >killed.out 2>killed &

@@ -159,10 +159,11 @@ read_parent(const char *pid, bool *reaper)
 /*
  * Reaps those children of this process that have ended, except 'child'. Kills
  * the others with 'kill_them'; other reapers are not killed, since they end
- * when they have cleaned up. Returns the number of those that are left.
+ * when they have cleaned up. Returns the number of those that are left;
+ * *programs, unless it is NULL, without the reapers.
  */
 static size_t
-end_children(pid_t child, bool kill_them)
+end_children(pid_t child, bool kill_them, size_t *programs)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
@@ -180,6 +181,8 @@ end_children(pid_t child, bool kill_them)
 		if (kill_them && !reaper)
 			kill(pid, SIGKILL);
 		left++;
+		if (programs && !reaper)
+			++*programs;
 	}
 	if (d)
 		closedir(d);
@@ -207,7 +210,7 @@ end_left(pid_t child, int signals)
 	/* Children of those that are killed come to this process. */
 	while (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD) {
 		drain_signals(signals);
-		if (!end_children(0, true))
+		if (!end_children(0, true, NULL))
 			continue;
 		if (!clock_left_ms(deadline))
 			return 1;
@@ -243,6 +246,7 @@ watch_child(const struct proc_spec *s, pid_t child)
 	    {.events = POLLIN}};
 	siginfo_t end;
 	sigset_t set;
+	size_t left;
 	int status;
 
 	sigemptyset(&set);
@@ -256,8 +260,14 @@ watch_child(const struct proc_spec *s, pid_t child)
 	for (;;) {
 		while (poll(fd, 3, -1) < 0 && errno == EINTR)
 			;
-		if (fd[0].revents)
-			break;
+		if (fd[0].revents) {
+			if (recv(3, &status, sizeof status, 0) <= 0)
+				break;
+			left = 0;
+			end_children(child, false, &left);
+			status = left > 0;
+			send(3, &status, sizeof status, MSG_NOSIGNAL);
+		}
 		if (fd[1].fd >= 0 && fd[1].revents &&
 		    waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT) == 0) {
 			status = end.si_code == CLD_EXITED
@@ -270,7 +280,7 @@ watch_child(const struct proc_spec *s, pid_t child)
 		}
 		if (fd[2].revents) {
 			drain_signals(fd[2].fd);
-			end_children(child, false);
+			end_children(child, false, NULL);
 		}
 	}
 	if (fd[1].fd >= 0)
@@ -285,9 +295,10 @@ watch_child(const struct proc_spec *s, pid_t child)
  * of exec goes to the pipe 'error', and adopts what that starts and leaves (as
  * a "child subreaper"). Sends two packets of one int to 'socket': the pid, or
  * the negative errno of fork; and the wait status, when it has ended. It does
- * not reap it, so that its pid and process group cannot be of others. When the
- * other end of the socket is closed, it ends all that is left, and exits with
- * 0; with 1 if something does not end.
+ * not reap it, so that its pid and process group cannot be of others. It
+ * answers a packet with another one: 1 if something that the process has left
+ * still runs, or 0. When the other end of the socket is closed, it ends all
+ * that is left, and exits with 0; with 1 if something does not end.
  */
 static _Noreturn void
 run_reaper(const struct proc_spec *s, int socket, int error)
@@ -483,6 +494,20 @@ proc_wait(struct proc *p, int timeout_ms, int *status)
 	if (status)
 		*status = p->status;
 	return 1;
+}
+
+bool
+proc_left(struct proc *p)
+{
+	int answer = 1;
+	ssize_t n = 0;
+
+	proc_wait(p, -1, NULL);
+	if (send(p->socket, &answer, sizeof answer, MSG_NOSIGNAL) > 0)
+		while ((n = recv(p->socket, &answer, sizeof answer, 0)) < 0 &&
+		    errno == EINTR)
+			;
+	return n <= 0 || answer;
 }
 
 void

@@ -68,6 +68,10 @@ int proc_fd(const struct proc *); /* poll: readable after it has ended */
  */
 int proc_wait(struct proc *, int timeout_ms, int *status);
 
+/* Waits for its end. Does anything that it has started still run? True, too, if
+ * its reaper was killed. */
+bool proc_left(struct proc *);
+
 /* Signals the process, or its group if it leads one. */
 void proc_signal(struct proc *, int sig);
 

@@ -99,9 +99,23 @@ test_daemons(void)
 	tap_ok(p && proc_wait(p, 60000, &status) && status == 0,
 	    "a process ends and leaves a daemon");
 	tap_ok(!is_closed(fds[0], 0), "the daemon runs");
+	tap_ok(p && proc_left(p), "which proc_left tells");
 	proc_free(p);
 	tap_ok(is_closed(fds[0], 0), "it has ended after proc_free");
 	close(fds[0]);
+}
+
+/* Something is left only while it runs: not a process that has ended, nor the
+ * child that it had. */
+static void
+test_nothing_left(void)
+{
+	const char *argv[] = {"sh", "-c", "sleep 0; : & wait", NULL};
+	struct proc *p = proc_start(&(struct proc_spec){.argv = argv});
+
+	tap_ok(p && !proc_left(p), "nothing is left of one that has waited");
+	tap_ok(p && !proc_left(p), "the answer is the same again");
+	proc_free(p);
 }
 
 /* A daemon of a process whose parent is killed. */
@@ -144,6 +158,7 @@ int
 main(void)
 {
 	test_daemons();
+	test_nothing_left();
 	test_killed(false);
 	test_killed(true);
 	test_interrupts();
