@@ -208,7 +208,7 @@ $(call $(1),644,$(LIBDIR)/vkb,$(STILL) lib/vkb/vkb-sh-setup lib/vkb/vkb-forge-se
 $(call $(1),644,$(MANDIR)/man1,$(wildcard man/*.1))
 $(call $(1),644,$(MANDIR)/man5,$(wildcard man/*.5))
 $(call $(1),644,$(MANDIR)/man7,$(wildcard man/*.7))
-$(foreach d,$(shell find configs -type d),$(call $(1),644,$(DATADIR)/$(d),$(shell find $(d) -maxdepth 1 -type f))$(newline))
+$(foreach d,$(shell find configs -type d),$(call $(1),$(if $(filter %/slurm,$(d)),755,644),$(DATADIR)/$(d),$(shell find $(d) -maxdepth 1 -type f))$(newline))
 $(call $(1),644,$(DATADIR)/datasets,$(DATASETS))
 $(call $(1),644,$(BASHDIR),$(addprefix $(COMPLETION)/bash/,vkb $(PROGRAMS) $(WORKFLOWS)))
 $(call $(1),644,$(ZSHDIR),$(addprefix $(COMPLETION)/zsh/_,vkb $(PROGRAMS) $(WORKFLOWS)))
@@ -219,16 +219,17 @@ define newline
 
 endef
 put = $(if $(3),install -d $(DESTDIR)$(2) && install -m $(1) $(3) $(DESTDIR)$(2))
-drop = rm -f $(addprefix $(DESTDIR)$(2)/,$(notdir $(3)))
+# Folders below PREFIX that are empty then are removed, too.
+drop = rm -f $(addprefix $(DESTDIR)$(2)/,$(notdir $(3)))$(if $(filter $(PREFIX)/%,$(2)), && \
+	{ [ ! -d $(DESTDIR)$(2) ] || (cd $(DESTDIR)$(PREFIX) && \
+	rmdir -p --ignore-fail-on-non-empty $(2:$(PREFIX)/%=%)); })
 
 install: all completion
 	$(call places,put)
 
 uninstall:
 	$(call places,drop)
-	[ ! -d $(DESTDIR)$(DATADIR) ] || \
-	find $(DESTDIR)$(DATADIR) -depth -type d -empty -delete
-	[ ! -d $(DESTDIR)$(LIBDIR)/vkb ] || rmdir $(DESTDIR)$(LIBDIR)/vkb
+	[ ! -d $(DESTDIR)$(PREFIX) ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(PREFIX)
 
 # The same files make the same tarball. In a clone these are the files that git
 # tracks, in an unpacked tarball all that are not built.

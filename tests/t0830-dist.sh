@@ -147,6 +147,11 @@ package() {
   test_empty_file lacks 'the package has all programs, pages and configurations'
   test_same "vkb-stats $version" "$(deb/usr/bin/vkb-stats --version)" \
     'the programs of the package have its version'
+  echo '[{"commands": ["SET"], "requests": [2000], "keyspacelen": [100], "data_sizes": [16],
+    "pipelines": [1], "clients": [2], "cluster_mode": false, "tls_mode": false, "warmup": 0}]' >small.json
+  mkdir auto
+  test_that "autopkgtest's script accepts the package" env AUTOPKGTEST_TMP="$scratch/auto" \
+    PATH="$scratch/deb/usr/bin:/usr/bin:/bin:/usr/sbin:/sbin" copy/debian/tests/measure "$scratch/small.json"
   dpkg-deb -f "$deb" Depends >depends
   for lib in libarchive libcjson libcsv libcurl libexpat libgit2 libhiredis libpq \
     libssl; do
@@ -185,7 +190,10 @@ sed -n "s/^WORKFLOWS = //p" "$top/Makefile" | tr " " "\n" | while read -r w; do
 done >>lacks
 test_empty_file lacks 'everything is installed and starts'
 test_empty "$(find "$root/bin" -type f ! -perm -111)" 'programs are executable'
-test_empty "$(find "$root/share" -type f -perm /111)" 'data files are not executable'
+test_same "$(cd copy && find configs -name '*.sbatch' | sort)" \
+  "$(cd "$root/share/vkb" && find . -type f -perm /111 | sed 's|^./||' | sort)" \
+  'of the data files only the scripts of Slurm are executable'
+test_empty "$(find "$root/share" -type f -perm /111 ! -name '*.sbatch')" 'nor is a page'
 test_empty "$(find "$scratch/dest" -type f ! -path "$root/*")" \
   'nothing is outside PREFIX'
 if command -v man >/dev/null 2>&1; then
@@ -204,6 +212,10 @@ test_that 'make uninstall is accepted' make -s -C copy uninstall \
 test_same "$(printf '%s\n' bin/other share/vkb/configs/mine.json)" \
   "$(cd "$root" && find . -type f | sed 's|^./||' | sort)" \
   'make uninstall leaves only foreign files'
+rm "$root/bin/other" "$root/share/vkb/configs/mine.json"
+test_that 'make uninstall can be repeated' make -s -C copy uninstall \
+  DESTDIR="$scratch/dest" PREFIX=/opt/vkb
+test_same 'dest/opt' "$(find dest -empty)" 'nothing is left without them'
 test_that 'make clean is accepted' make -s -C copy clean
 [ ! -e copy/debian/vkb ] || (cd copy && dh_clean)
 (cd copy && find . | sort) >after

@@ -20,6 +20,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
+#define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
+#endif
+
 /* A value of the current row. */
 struct intake_value {
 	size_t at, n; /* in the text of the row */
@@ -385,8 +389,8 @@ parse_xml(struct xml_reader *r)
 			continue;
 		if (r->rc != 0)
 			break;
-		return err_fail("%s:%lu: bad XML: %s", name,
-		    (unsigned long)XML_GetCurrentLineNumber(r->p),
+		return err_fail("%s:%llu: bad XML: %s", name,
+		    (unsigned long long)XML_GetCurrentLineNumber64(r->p),
 		    XML_ErrorString(XML_GetErrorCode(r->p)));
 	}
 	return r->rc < 0 ? -1 : 0;
