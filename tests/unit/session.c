@@ -222,17 +222,19 @@ data_made(void)
 	meter_draw(&m, 50, 1e6);
 	check_screen("", "nothing is shown of a file at first");
 	m.line.drawn -= SECOND / 5;
-	m.started = clock_ns() - 10 * SECOND;
-	meter_draw(&m, 50, 1e6);
-	check_screen(WIPE "a.csv  25%  ETA 30s  1.00MB, 100KB/s",
+	/* Half a second more is the same text. */
+	m.started = clock_ns() - 100 * SECOND;
+	meter_draw(&m, 100, 10.045e6);
+	check_screen(WIPE "a.csv  50%  ETA 1m40s  10.0MB, 100KB/s",
 	    "later its share, the time that is left and the speed are shown");
-	meter_draw(&m, 51, 1e6);
+	meter_draw(&m, 101, 10.045e6);
 	check_screen("", "a line is not drawn again at once");
 	set_columns(22);
 	m.line.drawn = 0;
-	meter_draw(&m, 0, 1e6);
+	m.started = clock_ns() - 100 * SECOND;
+	meter_draw(&m, 0, 10.045e6);
 	check_screen(
-	    WIPE "a.csv  1.00MB, 100KB/", "a narrow terminal cuts the line");
+	    WIPE "a.csv  10.0MB, 100KB/", "a narrow terminal cuts the line");
 	err_say("a message");
 	check_screen(
 	    WIPE "vkb: a message\n", "the line is erased before a message");
