@@ -220,6 +220,11 @@ served(void)
 	tap_ok(servercounts_check(&a, &b, 1000, 1000, cas, &r) == 1 &&
 		strstr(err_last(), "(MOVED 9, OOM 2)"),
 	    "the kinds of errors are those between the two readings");
+	b.totals[SERVERCOUNTS_ERRORS] = 25;
+	tap_ok(servercounts_check(&a, &b, 1000, 1000, cas, &r) == 1 &&
+		strstr(err_last(), "20 errors in 1000 requests") &&
+		strstr(err_last(), "(MOVED 9, OOM 2, other 9)"),
+	    "errors of kinds beyond those that are kept are counted");
 	a.nkinds = b.nkinds = 0;
 	b.totals[SERVERCOUNTS_ERRORS] = 4;
 	tap_ok(servercounts_check(&a, &b, 1010, 1000, cas, &r) == 0 &&

@@ -196,7 +196,7 @@ add_kinds(struct servercounts_sums *sums, const char *info)
 			if (strcmp(sums->kinds[i].kind, e.kind) == 0)
 				break;
 		if (i == ENGINE_ERRORS)
-			continue;
+			continue; /* see add_other_errors */
 		snprintf(e.text, sizeof e.text, "%s", e.kind);
 		if (i == sums->nkinds)
 			sums->kinds[sums->nkinds++] = e;
@@ -464,8 +464,26 @@ set_errors(struct engine_result *r, const struct servercounts_sums *before,
 			if (strcmp(before->kinds[k].kind, e.kind) == 0)
 				e.count -= before->kinds[k].count;
 		if (e.count)
-			r->errors[r->nerrors++] = e;
+			engine_result_add_error(r, &e);
 	}
+}
+
+/* Adds the errors of kinds that are not known, such as those of servers before
+ * 6.2 or with too many kinds. */
+static void
+add_other_errors(struct engine_result *r)
+{
+	struct engine_error e = {.count = r->errors_total};
+	const char *kind = r->nerrors ? "other" : "ERR";
+
+	for (size_t i = 0; i < r->nerrors && e.count; i++)
+		e.count -=
+		    r->errors[i].count < e.count ? r->errors[i].count : e.count;
+	if (!e.count)
+		return;
+	snprintf(e.kind, sizeof e.kind, "%s", kind);
+	snprintf(e.text, sizeof e.text, "%s", kind);
+	engine_result_add_error(r, &e);
 }
 
 int
@@ -487,12 +505,7 @@ servercounts_check(const struct servercounts_sums *before,
 	r->answered = (uint64_t)fmax(0, calls);
 	r->nerrors = 0;
 	set_errors(r, before, after);
-	if (errors > 0 && !r->nerrors) {
-		snprintf(r->errors->kind, sizeof r->errors->kind, "ERR");
-		snprintf(r->errors->text, sizeof r->errors->text, "ERR");
-		r->errors->count = r->errors_total;
-		r->nerrors = 1;
-	}
+	add_other_errors(r);
 	if (hits + misses > 0)
 		r->hit_rate_percent = 100 * hits / (hits + misses);
 	if (!(calls >= least)) {
