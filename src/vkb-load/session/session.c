@@ -23,7 +23,6 @@
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/plan.h"
-#include "where.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -32,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct session {
@@ -43,7 +43,9 @@ struct session {
 	size_t failed;    /* runs that failed so far */
 	size_t unrelated; /* runs without ratios: the reference failed */
 	char *name;       /* of the current run */
-	struct where_named named;
+	/* Was the server of each build, and of the reference, named? Shared
+	 * with processes that were forked, as one that counts. */
+	bool *named;
 	size_t unprofiled;
 	struct budget budget;
 	int lock; /* of the host; held from the first turn to the end */
@@ -501,6 +503,29 @@ report_stop(const struct session *s)
 	free(how);
 }
 
+/* Prints once for each build which server of it was started. */
+static void
+name_server(void *arg, const struct json *build, const struct json *server)
+{
+	const struct session *s = arg;
+	const struct builds *b = s->a.builds;
+	const char *path = json_get_str(json_get(server, "binary"), "path");
+	const char *version = json_get_str(server, "version");
+	char *name = record_subject_name(json_get(build, "subject"));
+	size_t i = 0;
+
+	while (i < b->n && b->v[i] != build)
+		i++;
+	if (!__atomic_exchange_n(&s->named[i], true, __ATOMIC_RELAXED))
+		err_say("measures %s%s%s, version %s, started for this",
+		    i == b->n      ? "the reference"
+			: b->n > 1 ? name
+				   : "",
+		    i == b->n || b->n > 1 ? ": " : "", path ? path : "a server",
+		    version ? version : "unknown");
+	free(name);
+}
+
 int
 session_run(const struct session_opts *o, const struct plan *plan,
     const struct builds *builds, const struct engine *engines,
@@ -534,8 +559,10 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		return err_fail("'--budget' cannot be combined with '--order "
 				"sequential': a case ends when its builds were "
 				"measured beside each other");
-	if (where_named_open(&s.named, builds) < 0)
-		return -1;
+	s.named = mmap(NULL, (builds->n + 1) * sizeof *s.named,
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (s.named == MAP_FAILED)
+		return err_fail_sys("cannot share memory");
 	rc = schedule_init(a, plan, stop);
 	if (!a->runs)
 		a->runs = advice_choose_runs(a);
@@ -586,8 +613,8 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	    .arg = &s};
 	memcpy(s.runner.context.session, name, sizeof name);
 	if (is_verbose(&s)) {
-		s.runner.context.started = where_name_server;
-		s.runner.context.started_arg = &s.named;
+		s.runner.context.started = name_server;
+		s.runner.context.started_arg = &s;
 	}
 	k = run_parts(&s);
 	if (*stop && !o->quiet)
@@ -602,7 +629,7 @@ out:
 	schedule_free(a);
 	json_free(machine);
 	json_free(brief);
-	where_named_close(&s.named);
+	munmap(s.named, (builds->n + 1) * sizeof *s.named);
 	free(s.name);
 	return k || *stop ? -1 : rc;
 }

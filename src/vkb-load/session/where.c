@@ -3,14 +3,11 @@
 #include "err.h"
 #include "json.h"
 #include "opt.h"
-#include "record.h"
-#include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Returns the address that servers bind to, or NULL if it is not only one. */
 static const char *
@@ -138,46 +135,4 @@ where_merge(struct address *at, const struct plan *p, long long db)
 	if (tls && tls == p->n)
 		at->tls = true;
 	return 0;
-}
-
-int
-where_named_open(struct where_named *x, const struct builds *b)
-{
-	x->builds = b;
-	x->done = mmap(NULL, (b->n + 1) * sizeof *x->done,
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (x->done != MAP_FAILED)
-		return 0;
-	x->done = NULL;
-	return err_fail_sys("cannot share memory");
-}
-
-void
-where_named_close(struct where_named *x)
-{
-	if (x->done)
-		munmap(x->done, (x->builds->n + 1) * sizeof *x->done);
-}
-
-void
-where_name_server(
-    void *arg, const struct json *build, const struct json *server)
-{
-	const struct where_named *x = arg;
-	const struct builds *b = x->builds;
-	const char *path = json_get_str(json_get(server, "binary"), "path");
-	const char *version = json_get_str(server, "version");
-	char *name = record_subject_name(json_get(build, "subject"));
-	size_t i = 0;
-
-	while (i < b->n && b->v[i] != build)
-		i++;
-	if (!__atomic_exchange_n(&x->done[i], true, __ATOMIC_RELAXED))
-		err_say("measures %s%s%s, version %s, started for this",
-		    i == b->n      ? "the reference"
-			: b->n > 1 ? name
-				   : "",
-		    i == b->n || b->n > 1 ? ": " : "", path ? path : "a server",
-		    version ? version : "unknown");
-	free(name);
 }
