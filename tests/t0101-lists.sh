@@ -136,7 +136,7 @@ plan_format_id a unit test names single cases, which no plan has alone
 pools_draw a unit test counts thousands of draws
 deciding_compare a unit test computes its widths by hand, and simulates sessions
 deciding_measure a unit test computes its widths by hand
-sampled_intervals a unit test gives it times that no clock would
+sampler_intervals a unit test gives it times that no clock would
 watch_bound a unit test gives it loads that no machine would have
 EOF
 find src -name '*.c' ! -path 'src/preload/*' | sed 's/^src\///; s/c$/o/' >"$scratch/objects"

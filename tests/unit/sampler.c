@@ -1,7 +1,6 @@
 #include "vkb-load/meter/sampler.h"
 #include "json.h"
 #include "tap.h"
-#include "vkb-load/meter/sampled.h"
 #include "vkb-load/meter/task.h"
 
 #include <poll.h>
@@ -18,13 +17,13 @@
 static void
 ends(const char *want, const int *ms, size_t n)
 {
-	struct sampled_reading at[16] = {0};
+	struct sampler_reading at[16] = {0};
 	size_t v[16] = {0}, k;
 	char got[64] = "";
 
 	for (size_t i = 0; i < n; i++)
 		at[i].at_ns = (int64_t)ms[i] * MS;
-	k = sampled_intervals(at, n, v);
+	k = sampler_intervals(at, n, v);
 	for (size_t i = 0; i < k; i++)
 		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%zu",
 		    i ? " " : "", v[i]);
@@ -49,9 +48,9 @@ is_number(const struct json *all, const char *name, double want)
 
 /* Returns all metrics of a run. */
 static struct json *
-all_metrics(const struct sampled *s)
+all_metrics(const struct sampler_data *s)
 {
-	struct json *all = sampled_metrics(s), *machine = sampled_machine(s);
+	struct json *all = sampler_metrics(s), *machine = sampler_machine(s);
 
 	for (const struct json *j = json_first(machine); j; j = json_next(j))
 		json_set(all, json_key(j), json_dup(j));
@@ -66,7 +65,7 @@ figures(void)
 	static struct cpustat_cpu cores[4][3] = {{{0, 0, 0}, {0, 0, 0}},
 	    {{50, 0, 100}, {10, 0, 100}}, {{99, 0, 200}, {20, 0, 200}},
 	    {{110, 0, 240}, {24, 0, 240}, {1, 0, 2}}};
-	static struct sampled_reading v[4] = {
+	static struct sampler_reading v[4] = {
 	    {START, 0, 0, 10, 1000, 40, {{100, 10, 0}, cores[0], 2}},
 	    {START + 1000 * MS, 5e8, 0, 20, 2000, 70,
 		{{200, 12, 0}, cores[1], 2}},
@@ -77,7 +76,7 @@ figures(void)
 	static struct task_thread threads[] = {{7, 8, "a", 1e8, 1.3e9},
 	    {7, 9, "gone", 1e8, NAN}, {6, 10, "b", 0, 1e7}};
 	pid_t servers[] = {getpid(), getpid()};
-	struct sampled s = {.servers = servers,
+	struct sampler_data s = {.servers = servers,
 	    .nservers = 2,
 	    .readings = v,
 	    .n = 4,
@@ -107,7 +106,7 @@ figures(void)
 	CPU_SET(cpu, &one);
 	sched_setaffinity(0, sizeof one, &one);
 	m = all_metrics(&s);
-	c = sampled_series(&s);
+	c = sampler_series(&s);
 	sched_setaffinity(0, sizeof own, &own);
 	is_number(m, "cpu_avg_percent", 87.5);
 	is_number(m, "cpu_peak_percent", 160 / 1.4);
@@ -137,15 +136,15 @@ figures(void)
 	is_number(c, "cost_percent", .0514);
 	json_free(m);
 	json_free(c);
-	tap_near(sampled_steal_percent(&v[0], &v[3]), tick * 12 / 24e6 / cpus,
+	tap_near(sampler_steal_percent(&v[0], &v[3]), tick * 12 / 24e6 / cpus,
 	    1e-9, "the time that the host took is a share of all CPUs");
-	tap_near(sampled_foreign_percent(&v[0], &v[3], 300 * tick - 24e8),
+	tap_near(sampler_foreign_percent(&v[0], &v[3], 300 * tick - 24e8),
 	    100 / cpus, 1e-9,
 	    "CPU time that is not of the load or the servers is of other "
 	    "programs");
-	tap_ok(sampled_foreign_percent(&v[0], &v[3], 300 * tick + 1) == 0,
+	tap_ok(sampler_foreign_percent(&v[0], &v[3], 300 * tick + 1) == 0,
 	    "the CPU time of other programs is at least 0");
-	tap_ok(isnan(sampled_foreign_percent(&v[0], &v[3], NAN)),
+	tap_ok(isnan(sampler_foreign_percent(&v[0], &v[3], NAN)),
 	    "if the time of the servers is unknown, so is that of other "
 	    "programs");
 	/* Counters that decrease, and limits that do not exist, are unknown. */
@@ -156,7 +155,7 @@ figures(void)
 	v[3].temperature_c = NAN;
 	v[1].freq_mhz = NAN;
 	m = all_metrics(&s);
-	c = sampled_series(&s);
+	c = sampler_series(&s);
 	tap_ok(!json_get(m, "thermal_throttles") &&
 		!json_get(m, "cgroup_throttled_percent") &&
 		!json_get(m, "client_voluntary_switches_per_s") &&
@@ -168,7 +167,7 @@ figures(void)
 	json_free(c);
 	s.n = 1;
 	m = all_metrics(&s);
-	c = sampled_series(&s);
+	c = sampler_series(&s);
 	tap_ok(json_len(m) == 0 && json_len(c) == 0,
 	    "a single reading gives no metrics");
 	json_free(m);
@@ -176,7 +175,7 @@ figures(void)
 	s.n = 2;
 	v[0].cpus.n = 1;
 	m = all_metrics(&s);
-	c = sampled_series(&s);
+	c = sampler_series(&s);
 	is_number(m, "cpu_avg_percent", 50);
 	is_list(c, "core_busy_percent", "{\"0\":[50]}");
 	json_free(m);
@@ -198,7 +197,7 @@ sample(void)
 		;
 	sampler_end(s);
 	m = all_metrics(sampler_data(s));
-	c = sampled_series(sampler_data(s));
+	c = sampler_series(sampler_data(s));
 	avg = json_get_num(m, "cpu_avg_percent", NAN);
 	peak = json_get_num(m, "cpu_peak_percent", NAN);
 	tap_ok(avg > 0 && avg <= 110, "CPU: %g", avg);
@@ -230,7 +229,7 @@ fail_without_processes(void)
 	sampler_begin(s);
 	sampler_end(s);
 	m = all_metrics(sampler_data(s));
-	c = sampled_series(sampler_data(s));
+	c = sampler_series(sampler_data(s));
 	tap_ok(!json_get(m, "cpu_avg_percent") &&
 		!json_get(m, "memory_peak_mb") &&
 		!json_get(m, "server_voluntary_switches_per_s") &&
@@ -290,7 +289,7 @@ static void
 report_cost(void)
 {
 	static pid_t many[4000];
-	const struct sampled_reading *a, *b;
+	const struct sampler_reading *a, *b;
 	struct sampler *s;
 	struct json *c;
 	double before, spent, cost;
@@ -304,8 +303,9 @@ report_cost(void)
 		poll(NULL, 0, 10);
 	sampler_end(s);
 	spent = read_others_ns() - before;
-	c = sampled_series(sampler_data(s));
-	sampled_ends(sampler_data(s), &a, &b);
+	c = sampler_series(sampler_data(s));
+	a = &sampler_data(s)->readings[0];
+	b = &sampler_data(s)->readings[sampler_data(s)->n - 1];
 	cost = json_get_num(c, "cost_percent", NAN) / 100 *
 	    (double)(b->at_ns - a->at_ns);
 	/* On a busy machine starting and ending the thread takes a tenth. */

@@ -6,7 +6,6 @@
 #include "mem.h"
 #include "num.h"
 #include "opt.h"
-#include "serverclock.h"
 #include "str.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"
@@ -664,12 +663,11 @@ peers_beat(struct peers *p)
 }
 
 int
-peers_agree(struct peers *p, const struct server_clock *clock, int64_t *us)
+peers_agree(struct peers *p, int64_t *us)
 {
 	double latest = 0;
 
-	json_set_num(
-	    p->state, "ready_us", (double)server_clock_us(clock, clock_ns()));
+	json_set_num(p->state, "ready_us", (double)*us);
 	if (peers_wait(p, PEERS_READY) < 0)
 		return -1;
 	for (size_t i = 0; i < p->o.parts; i++)

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct peers;
-struct server_clock;
 struct target;
 
 struct peers_opts {
@@ -69,9 +68,9 @@ void peers_beat(struct peers *);
 
 /*
  * The step PEERS_READY: agrees on the time, by the clock of the server, at
- * which the load begins; sets *us to it. Returns as peers_wait.
+ * which the load begins; sets *us, which is now, to it. Returns as peers_wait.
  */
-int peers_agree(struct peers *, const struct server_clock *, int64_t *us);
+int peers_agree(struct peers *, int64_t *us);
 
 /*
  * Ends the run, whatever step it came to: tells the others why it failed, or

@@ -309,7 +309,7 @@ static struct json *
 make_slice_metrics(const struct watch *w)
 {
 	static const char key[] = "memory_peak_mb";
-	struct json *all = sampled_metrics(sampler_data(w->sampler)),
+	struct json *all = sampler_metrics(sampler_data(w->sampler)),
 		    *kept = json_object();
 
 	json_set_num(kept, key, json_get_num(all, key, NAN));
@@ -321,7 +321,8 @@ void
 watch_report(
     const struct watch *w, const struct watch_load *load, struct watch_cost *r)
 {
-	const struct sampled_reading *a, *b;
+	const struct sampler_reading *a, *b;
+	const struct sampler_data *d;
 	double n = load->requests ? (double)load->requests : NAN;
 	double ns, server, threads_ns;
 	struct spent client, mains;
@@ -329,7 +330,9 @@ watch_report(
 	*r = (struct watch_cost){0};
 	if (!w->clients[1])
 		return;
-	sampled_ends(sampler_data(w->sampler), &a, &b);
+	d = sampler_data(w->sampler);
+	a = &d->readings[0];
+	b = &d->readings[d->n - 1];
 	ns = load->active_s > 0 ? load->active_s * 1e9
 				: (double)(b->at_ns - a->at_ns);
 	threads_ns = w->threads * ns;
@@ -349,13 +352,13 @@ watch_report(
 		r->sampled = make_slice_metrics(w);
 		r->machine = json_object();
 	} else {
-		r->sampled = sampled_metrics(sampler_data(w->sampler));
-		r->samples = sampled_series(sampler_data(w->sampler));
-		r->machine = sampled_machine(sampler_data(w->sampler));
+		r->sampled = sampler_metrics(d);
+		r->samples = sampler_series(d);
+		r->machine = sampler_machine(d);
 	}
-	json_set_num(r->machine, "steal_percent", sampled_steal_percent(a, b));
+	json_set_num(r->machine, "steal_percent", sampler_steal_percent(a, b));
 	json_set_num(r->machine, "foreign_cpu_percent",
-	    sampled_foreign_percent(a, b, watch_spent_ns(w) + load->others_ns));
+	    sampler_foreign_percent(a, b, watch_spent_ns(w) + load->others_ns));
 	r->bound = watch_bound((struct watch_busy){r->server_busy_percent,
 				   limit_percent(mains.wanted_ns, ns)},
 	    (struct watch_busy){r->client_busy_percent,
