@@ -322,7 +322,4 @@ test_status 2 'a server that talks nonsense' \
   "$engine" -p "$(cat port)" -n 10 -c 1
 test_match "bad reply from '127.0.0.1:[0-9]+' to SET: unexpected byte" .err \
   'the error names the address of the bad reply'
-test_status 2 'a test that does not exist' "$engine" -t SETT
-test_match "no test 'SETT', did you mean 'SET'\?" .err \
-  'the error names a similar test'
 test_done

@@ -191,7 +191,7 @@ report(
 }
 
 static void
-report_parts(const struct engine_result *r, const struct engine_part *parts)
+report_parts(const struct engine_result *r, const struct mixspec_part *parts)
 {
 	const struct watch_cost none = {.client_cpu_us_per_req = NAN,
 	    .client_cycles_per_req = NAN,
@@ -207,18 +207,6 @@ report_parts(const struct engine_result *r, const struct engine_part *parts)
 		    "part %s\n", parts ? parts[i].command : r->parts[i].name);
 		report(&r->parts[i], &none, false);
 	}
-}
-
-static struct engine_part *
-make_parts(const struct mixspec *m)
-{
-	struct engine_part *v = mem_array(m->n, sizeof *v);
-
-	for (size_t i = 0; i < m->n; i++)
-		v[i] = (struct engine_part){m->v[i].command,
-		    command_known(m->v[i].command) ? NULL : m->v[i].command,
-		    m->v[i].weight};
-	return v;
 }
 
 static void
@@ -246,11 +234,11 @@ read_rows(
 	char *why;
 	int rc;
 
-	if (!w->text)
+	if (command_known(w->command))
 		return 0;
 	t = template_new(&single, w, &why);
 	if (!t)
-		return err_fail("'%s': %s", w->text, why);
+		return err_fail("'%s': %s", w->command, why);
 	want.fields = template_fields(t);
 	if (*want.fields)
 		w->rows = datasets_get(datasets, &want, NULL, NULL);
@@ -277,7 +265,6 @@ main(int argc, char **argv)
 	struct engine_target t = {.nodes = nodes};
 	struct engine_work w = {0}, works[MOST] = {{0}};
 	struct mixspec mix = {.n = 0};
-	struct engine_part *parts = NULL;
 	struct engine_result r[MOST] = {{0}};
 	struct datasets *datasets = datasets_new();
 	struct watch_cost cost = {0};
@@ -314,9 +301,9 @@ main(int argc, char **argv)
 		nodes[i].unixsocket = o.unixsocket;
 	}
 	t.cluster = o.cluster;
-	t.tls = o.tls;
 	t.how = (struct tls_options){
 	    .cacert = o.cacert, .cert = o.cert, .key = o.key};
+	t.tls = o.tls ? tls_context_new(&t.how) : NULL;
 	t.servername = o.tls ? o.host : NULL;
 	t.user = o.user;
 	t.password = o.password;
@@ -330,7 +317,8 @@ main(int argc, char **argv)
 	w.requests = o.requests;
 	w.duration_s = o.requests ? 0 : o.duration > 0 ? o.duration : !o.replay;
 	w.warmup_s = o.warmup;
-	w.sequential = o.sequential;
+	if (o.sequential)
+		w.keys.kind = KEYSPEC_SEQUENTIAL;
 	w.resp3 = o.resp3;
 	w.verify = o.verify;
 	w.seed = (uint64_t)o.seed;
@@ -344,22 +332,19 @@ main(int argc, char **argv)
 		why = mixspec_parse(o.mix, &mix);
 		if (why)
 			err_die("--mix: %s", why);
-		w.mix = parts = make_parts(&mix);
+		w.mix = mix.v;
 		w.nmix = mix.n;
 		w.in_order = o.in_order;
 	}
 	n = o.commands.n ? o.commands.n : 1;
 	for (i = 0; i < n && i < MOST; i++) {
 		works[i] = w;
-		works[i].command = o.mix ? o.mix
-		    : o.commands.n       ? o.commands.v[i]
-					 : "SET";
+		works[i].command = o.replay ? "REPLAY"
+		    : o.mix                 ? o.mix
+		    : o.commands.n          ? o.commands.v[i]
+					    : "SET";
 		works[i].replay = o.replay;
 		works[i].replay_speed = o.speed;
-		if (o.replay)
-			works[i].text = "REPLAY";
-		if (!o.mix && strchr(works[i].command, ' '))
-			works[i].text = works[i].command;
 	}
 	n = i;
 	signal(SIGINT, interrupted);
@@ -389,7 +374,7 @@ main(int argc, char **argv)
 				printf("stream %zu\n", i + 1);
 			if (rc == 0 || r[i].requests) {
 				report(&r[i], &cost, o.series);
-				report_parts(&r[i], parts);
+				report_parts(&r[i], works[i].mix);
 			}
 			engine_result_free(&r[i]);
 		}
@@ -397,7 +382,6 @@ main(int argc, char **argv)
 	watch_cost_free(&cost);
 	datasets_free(datasets);
 	mixspec_free(&mix);
-	free(parts);
 	free(o.ports.v);
 	free(o.pids.v);
 	free(o.commands.v);

@@ -119,7 +119,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = strndup((const char *)data, (size_t)(line - data));
 	if (!text)
 		abort();
-	w.text = text;
+	w.command = text;
 	t = template_new(&single, &w, &why);
 	if (t && *template_fields(t)) {
 		d = read_rows(template_fields(t), line + 1,

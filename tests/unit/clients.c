@@ -86,6 +86,7 @@ start_cluster(size_t clients, uint32_t pipeline)
 		k->conns[i] = (struct conn){.fd = k->fds[0],
 		    .state = CONN_READY,
 		    .loop = &k->w.loop,
+		    .worker = &k->w,
 		    .node = &k->nodes[i / clients],
 		    .pool = (uint32_t)(i / clients)};
 	}

@@ -14,16 +14,16 @@ static struct worker
 worker(struct run *r)
 {
 	return (struct worker){.run = r,
-	    .latency = HIST_LATENCY(),
-	    .service = HIST_LATENCY(),
+	    .all.latency = HIST_LATENCY(),
+	    .all.service = HIST_LATENCY(),
 	    .interval_end = r->t0 + RUN_SECOND};
 }
 
 static void
 free_worker(struct worker *w)
 {
-	hist_free(w->latency);
-	hist_free(w->service);
+	hist_free(w->all.latency);
+	hist_free(w->all.service);
 }
 
 static void
@@ -34,21 +34,21 @@ kinds(void)
 
 	counters_count_error(&w, "OOM", "OOM first");
 	counters_count_error(&w, "OOM", "OOM second");
-	tap_ok(w.nerrors == 1 && w.errors[0].count == 2,
+	tap_ok(w.all.nerrors == 1 && w.all.errors[0].count == 2,
 	    "errors of one kind are one row");
-	tap_str(w.errors[0].kind, "OOM", "a row of errors has its kind");
-	tap_str(w.errors[0].text, "OOM first",
+	tap_str(w.all.errors[0].kind, "OOM", "a row of errors has its kind");
+	tap_str(w.all.errors[0].text, "OOM first",
 	    "a row of errors has the text of the first error");
 	for (int i = 1; i < ENGINE_ERRORS + 3; i++) {
 		snprintf(kind, sizeof kind, "kind %d", i);
 		counters_count_error(&w, kind, "text");
 	}
-	tap_ok(
-	    w.nerrors == ENGINE_ERRORS, "there are at most 32 rows of errors");
-	tap_str(w.errors[ENGINE_ERRORS - 1].kind, "other",
+	tap_ok(w.all.nerrors == ENGINE_ERRORS,
+	    "there are at most 32 rows of errors");
+	tap_str(w.all.errors[ENGINE_ERRORS - 1].kind, "other",
 	    "the last row is for all other kinds");
-	tap_ok(w.errors[ENGINE_ERRORS - 1].count == 4 &&
-		w.errors[ENGINE_ERRORS - 2].count == 1,
+	tap_ok(w.all.errors[ENGINE_ERRORS - 1].count == 4 &&
+		w.all.errors[ENGINE_ERRORS - 2].count == 1,
 	    "the last row counts all other kinds together");
 }
 
@@ -64,7 +64,8 @@ too_many_kinds(void)
 
 	for (int i = 0; i < 40; i++) {
 		snprintf(e.kind, sizeof e.kind, "kind %d", i);
-		engine_result_add_error(&r, &e);
+		counters_add_row(
+		    r.errors, &r.nerrors, e.kind, e.text, e.count, false);
 	}
 	tap_ok(r.nerrors == ENGINE_ERRORS && r.errors[30].count == 3 &&
 		r.errors[31].count == 27,
@@ -94,10 +95,10 @@ seconds(void)
 	r.service = HIST_LATENCY();
 	w.loop.now = r.t0 + RUN_SECOND - 1;
 	counters_record(&w, 1000, 2);
-	hist_add(w.service, 10, 1);
-	counters_record_late(&w, 1500, 1);
+	hist_add(w.all.service, 10, 1);
+	hist_add(w.all.latency, 1500, 1);
 	tap_ok(r.nintervals == 0 && w.interval_counted == 2 &&
-		hist_count(w.latency) == 3,
+		hist_count(w.all.latency) == 3,
 	    "a late reply has a latency, but does not count as a request");
 	w.loop.now = r.t0 + 2 * RUN_SECOND;
 	counters_record(&w, 3000, 1);
@@ -108,7 +109,8 @@ seconds(void)
 		w.interval_counted == 1,
 	    "the thread has begun a new second");
 	tap_ok(hist_count(r.latency) == 3 && hist_count(r.service) == 1 &&
-		hist_count(w.latency) == 1 && hist_count(w.service) == 0,
+		hist_count(w.all.latency) == 1 &&
+		hist_count(w.all.service) == 0,
 	    "the latencies of a thread are added to those of the run");
 	tap_ok(hist_count(r.intervals[0].hist) == 3 && !r.intervals[1].hist,
 	    "the latencies of a thread are added to those of their second");
@@ -144,7 +146,7 @@ early(void)
 {
 	struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER};
 	struct engine_work work = {.duration_s = 2.5};
-	struct cmdsource c = {.items = 1};
+	struct cmdsource c = {0};
 	struct worker w[2];
 	struct run r = {.together = 1,
 	    .gate = &gate,
@@ -231,29 +233,29 @@ static void
 sums(void)
 {
 	struct engine_work work = {.duration_s = 2.5, .resp3 = true};
-	struct cmdsource c = {.counts = true, .items = 2};
-	struct worker w[2] = {{.counted = 100,
+	struct cmdsource c = {.items = 2};
+	struct worker w[2] = {{.all.counted = 100,
 				  .refilled = 1,
-				  .misses = 20,
-				  .refused = 3,
-				  .lost = 4,
-				  .unanswered = 5,
+				  .all.misses = 20,
+				  .all.refused = 3,
+				  .all.lost = 4,
+				  .all.unanswered = 5,
 				  .reconnects = 6,
 				  .loop.pushes = 7,
-				  .nerrors = 1,
-				  .errors = {{.kind = "a", .count = 8}},
+				  .all.nerrors = 1,
+				  .all.errors = {{.kind = "a", .count = 8}},
 				  .last_ns = 900},
-	    {.counted = 300,
+	    {.all.counted = 300,
 		.refilled = 10,
-		.misses = 40,
-		.refused = 30,
-		.refusal = "ERR no",
-		.lost = 41,
-		.unanswered = 51,
+		.all.misses = 40,
+		.all.refused = 30,
+		.all.refusal = "ERR no",
+		.all.lost = 41,
+		.all.unanswered = 51,
 		.reconnects = 61,
 		.loop.pushes = 71,
-		.nerrors = 2,
-		.errors = {{.kind = "b", .count = 9},
+		.all.nerrors = 2,
+		.all.errors = {{.kind = "b", .count = 9},
 		    {.kind = "a", .count = 2}},
 		.last_ns = 2000001000}};
 	struct run r = finished(w, &work, &c);
@@ -299,7 +301,7 @@ static void
 connects(void)
 {
 	struct engine_work work = {.duration_s = 2.5, .conns.reconnect = 10};
-	struct cmdsource c = {.items = 1};
+	struct cmdsource c = {0};
 	struct worker w[2] = {{.connects = 3, .connect = HIST_LATENCY()},
 	    {.connects = 40, .resumed = 5, .connect = HIST_LATENCY()}};
 	struct run r = finished(w, &work, &c);
@@ -336,12 +338,12 @@ static void
 ends(void)
 {
 	struct engine_work work = {.rate = 100, .duration_s = 2.5};
-	struct cmdsource c = {.items = 1};
-	struct worker w[2] = {{.counted = 3,
+	struct cmdsource c = {0};
+	struct worker w[2] = {{.all.counted = 3,
 				  .measured = 200,
 				  .max_backlog = 4,
 				  .last_ns = 2000001000},
-	    {.counted = 1,
+	    {.all.counted = 1,
 		.measured = 50,
 		.max_backlog = 9,
 		.last_ns = 1000001000}};
@@ -405,9 +407,9 @@ static void
 slices(void)
 {
 	struct engine_work work = {.duration_s = 2.5};
-	struct cmdsource c = {.items = 1};
-	struct worker w[2] = {
-	    {.counted = 60, .last_ns = 1000}, {.counted = 40, .last_ns = 1000}};
+	struct cmdsource c = {0};
+	struct worker w[2] = {{.all.counted = 60, .last_ns = 1000},
+	    {.all.counted = 40, .last_ns = 1000}};
 	struct run r = finished(w, &work, &c);
 	struct engine_result o = {0};
 

@@ -26,7 +26,7 @@ ask(const char *answer, double timeout_s, struct control_slots *s)
 	const char *wrong;
 	char *text;
 
-	c = control_open(&t, NULL, 0, control_ms(&t, 0), NULL);
+	c = control_open(&t, 0, control_ms(&t, 0), NULL);
 	if (!c)
 		abort();
 	wrong = control_slots(s, c, control_ms(&t, 0), "asked");

@@ -61,9 +61,9 @@ begin(struct scene *s, double rate)
 	    .conns = s->conns,
 	    .nconns = 1,
 	    .loop = {.setup = &s->setup, .now = NOW, .ep = -1},
-	    .latency = HIST_LATENCY(),
-	    .service = HIST_LATENCY()};
-	s->conn = (struct conn){.owner = &s->worker,
+	    .all.latency = HIST_LATENCY(),
+	    .all.service = HIST_LATENCY()};
+	s->conn = (struct conn){.worker = &s->worker,
 	    .loop = &s->worker.loop,
 	    .node = &s->node,
 	    .fd = -1,
@@ -75,8 +75,8 @@ begin(struct scene *s, double rate)
 static void
 end(struct scene *s)
 {
-	hist_free(s->worker.latency);
-	hist_free(s->worker.service);
+	hist_free(s->worker.all.latency);
+	hist_free(s->worker.all.service);
 	redirect_free(&s->worker);
 	pthread_cond_destroy(&s->gate.changed);
 	pthread_mutex_destroy(&s->gate.lock);
@@ -120,11 +120,12 @@ fails(void)
 
 	begin(&s, 0);
 	s.work.max_lost = 3;
-	two[0] = (struct worker){.lost = 1, .unanswered = 2, .reconnects = 3};
-	two[1] = (struct worker){.lost = 10,
-	    .unanswered = 20,
+	two[0] = (struct worker){
+	    .all.lost = 1, .all.unanswered = 2, .reconnects = 3};
+	two[1] = (struct worker){.all.lost = 10,
+	    .all.unanswered = 20,
 	    .reconnects = 30,
-	    .refusal = "ERR max number of clients reached"};
+	    .all.refusal = "ERR max number of clients reached"};
 	runs[0] = runs[1] = s.run;
 	runs[0].workers = &two[0];
 	runs[1].workers = &two[1];
@@ -135,7 +136,7 @@ fails(void)
 	    "why (the server answered 'ERR max number of clients reached'); "
 	    "11 lost, 22 unanswered, 33 reconnects, where max_lost allows 3",
 	    "the losses of all threads of all streams are reported");
-	*two[1].refusal = '\0';
+	*two[1].all.refusal = '\0';
 	losses_fail(runs, 1);
 	tap_str(err_last(),
 	    "why; 1 lost, 2 unanswered, 3 reconnects, where max_lost allows "
@@ -181,10 +182,10 @@ expires(void)
 	send(&s, 3, NOW - TIMEOUT);
 	s.conn.refills = 1;
 	losses_expire(&s.worker, &s.conn, NOW);
-	tap_ok(s.conn.awaited == 3 && s.worker.unanswered == 0,
+	tap_ok(s.conn.awaited == 3 && s.worker.all.unanswered == 0,
 	    "a request that is not late is waited for");
 	losses_expire(&s.worker, &s.conn, NOW + 5);
-	tap_ok(s.worker.unanswered == 2 && s.worker.reconnects == 1 &&
+	tap_ok(s.worker.all.unanswered == 2 && s.worker.reconnects == 1 &&
 		s.gate.losses == 3,
 	    "late requests and the connection are counted as losses, refills "
 	    "are not");
@@ -194,9 +195,9 @@ expires(void)
 		s.conn.retry_ns == NOW + 5 && s.worker.loop.busy == 0 &&
 		s.worker.loop.nready == 0,
 	    "the connection is to be opened again at once");
-	tap_ok(hist_count(s.worker.latency) == 2 &&
-		hist_max(s.worker.latency) >= TIMEOUT &&
-		hist_max(s.worker.latency) < TIMEOUT + TIMEOUT / 50,
+	tap_ok(hist_count(s.worker.all.latency) == 2 &&
+		hist_max(s.worker.all.latency) >= TIMEOUT &&
+		hist_max(s.worker.all.latency) < TIMEOUT + TIMEOUT / 50,
 	    "the latency of a late request is its age");
 	end(&s);
 	begin(&s, 0);
@@ -204,7 +205,7 @@ expires(void)
 	send(&s, 3, NOW - TIMEOUT - 1);
 	s.worker.ending = true;
 	losses_expire(&s.worker, &s.conn, NOW);
-	tap_ok(s.worker.unanswered == 3 && s.worker.reconnects == 0 &&
+	tap_ok(s.worker.all.unanswered == 3 && s.worker.reconnects == 0 &&
 		s.gate.losses == 3,
 	    "at the end of a run the connection is not opened again");
 	end(&s);
@@ -212,7 +213,7 @@ expires(void)
 	s.work.max_lost = 2;
 	send(&s, 3, NOW - TIMEOUT - 1);
 	losses_expire(&s.worker, &s.conn, NOW);
-	tap_ok(s.worker.unanswered == 3 && s.worker.reconnects == 0,
+	tap_ok(s.worker.all.unanswered == 3 && s.worker.reconnects == 0,
 	    "after too many losses the connection is not opened again");
 	end(&s);
 }
@@ -225,8 +226,8 @@ open_loop(void)
 	struct hist *l, *v;
 
 	begin(&s, 1000);
-	l = s.worker.latency;
-	v = s.worker.service;
+	l = s.worker.all.latency;
+	v = s.worker.all.service;
 	s.work.max_lost = 100;
 	send(&s, 3, NOW);
 	s.conn.oldest = 3;
@@ -236,10 +237,10 @@ open_loop(void)
 	s.due[1] = NOW - 4000;
 	s.written[0] = s.written[1] = NOW - 400;
 	losses_expire(&s.worker, &s.conn, NOW - 100 + TIMEOUT);
-	tap_ok(s.worker.unanswered == 0,
+	tap_ok(s.worker.all.unanswered == 0,
 	    "the timeout begins when a request is written");
 	losses_expire(&s.worker, &s.conn, NOW - 99 + TIMEOUT);
-	tap_ok(s.worker.unanswered == 3 && s.conn.oldest == 2,
+	tap_ok(s.worker.all.unanswered == 3 && s.conn.oldest == 2,
 	    "all late requests of the ring are given up");
 	tap_ok(hist_count(l) == 2 && hist_count(v) == 2,
 	    "requests that are not counted have no latency");
@@ -247,8 +248,8 @@ open_loop(void)
 	    "their latency begins when they are due");
 	end(&s);
 	begin(&s, 1000);
-	l = s.worker.latency;
-	v = s.worker.service;
+	l = s.worker.all.latency;
+	v = s.worker.all.service;
 	send(&s, 1, NOW);
 	s.due[0] = NOW - 10000000;
 	s.written[0] = NOW - 1000000;
@@ -269,12 +270,12 @@ unfinished(void)
 	s.work.max_lost = 100;
 	send(&s, 2, NOW - 5000);
 	losses_count_unfinished(&s.worker, NOW);
-	tap_ok(s.worker.unanswered == 2 && s.gate.losses == 2 &&
-		hist_count(s.worker.latency) == 2,
+	tap_ok(s.worker.all.unanswered == 2 && s.gate.losses == 2 &&
+		hist_count(s.worker.all.latency) == 2,
 	    "a request in flight at the end is unanswered");
 	tap_str(s.gate.cause, "no reply from 'n:7' to GET until the end",
 	    "the message says 'until the end'");
-	tap_near((double)hist_min(s.worker.latency), 5000, .01,
+	tap_near((double)hist_min(s.worker.all.latency), 5000, .01,
 	    "its age is a latency");
 	end(&s);
 	begin(&s, 0);
@@ -282,30 +283,30 @@ unfinished(void)
 	s.worker.again = 1;
 	send(&s, 0, NOW - 5000);
 	losses_count_unfinished(&s.worker, NOW);
-	tap_ok(s.worker.unanswered == 0 && s.worker.again == 0 &&
-		s.conn.again == 0 && hist_count(s.worker.latency) == 2,
+	tap_ok(s.worker.all.unanswered == 0 && s.worker.again == 0 &&
+		s.conn.again == 0 && hist_count(s.worker.all.latency) == 2,
 	    "a request that was lost with its connection is not counted again");
 	end(&s);
 	begin(&s, 0);
 	s.run.t0 = NOW + 1;
 	send(&s, 1, NOW - 5000);
 	losses_count_unfinished(&s.worker, NOW);
-	tap_ok(hist_count(s.worker.latency) == 0,
+	tap_ok(hist_count(s.worker.all.latency) == 0,
 	    "with a duration, requests of the warm-up have no latency");
 	s.run.t0 = NOW;
 	send(&s, 1, NOW - 5000);
 	losses_count_unfinished(&s.worker, NOW);
-	tap_ok(hist_count(s.worker.latency) == 1,
+	tap_ok(hist_count(s.worker.all.latency) == 1,
 	    "with a duration, latencies begin with the first nanosecond of the "
 	    "measured time");
 	s.run.requests = 10;
 	losses_count_unfinished(&s.worker, NOW);
-	tap_ok(hist_count(s.worker.latency) == 1,
+	tap_ok(hist_count(s.worker.all.latency) == 1,
 	    "with a number of requests, those that do not count have no "
 	    "latency");
 	s.conn.counted = true;
 	losses_count_unfinished(&s.worker, NOW);
-	tap_ok(hist_count(s.worker.latency) == 2,
+	tap_ok(hist_count(s.worker.all.latency) == 2,
 	    "with a number of requests, those that count have a latency");
 	end(&s);
 }
@@ -319,52 +320,52 @@ breaks(void)
 	s.work.max_lost = 100;
 	send(&s, 5, NOW - 5000);
 	s.conn.refills = 2;
-	tap_ok(losses_break(&s.worker, &s.conn, "gone", NOW - 7),
+	tap_ok(losses_break(&s.conn, "gone", NOW - 7),
 	    "a run continues after a connection broke");
-	tap_ok(s.worker.lost == 3 && s.worker.reconnects == 1 &&
+	tap_ok(s.worker.all.lost == 3 && s.worker.reconnects == 1 &&
 		s.gate.losses == 4 && s.conn.again == 3 &&
 		s.worker.again == 1 && s.conn.down_ns == NOW - 7,
 	    "its requests are counted as lost, and will be sent again");
 	tap_str(s.gate.cause, "lost the connection to 'n:7' during GET: gone",
 	    "the message names the command");
-	tap_ok(s.worker.nerrors == 1 && s.worker.errors[0].count == 1,
+	tap_ok(s.worker.all.nerrors == 1 && s.worker.all.errors[0].count == 1,
 	    "a lost connection is counted as an error");
-	tap_str(s.worker.errors[0].kind, "connection lost",
+	tap_str(s.worker.all.errors[0].kind, "connection lost",
 	    "the error has the kind 'connection lost'");
-	tap_str(
-	    s.worker.errors[0].text, "n:7: gone", "the error names the node");
+	tap_str(s.worker.all.errors[0].text, "n:7: gone",
+	    "the error names the node");
 	tap_ok(!atomic_load(&s.run.stale),
 	    "without a cluster the slots are not read again");
 	s.target.cluster = true;
 	s.worker.external = false;
-	losses_break(&s.worker, &s.conn, "gone", NOW);
-	tap_ok(s.worker.lost == 3 && s.worker.reconnects == 1 &&
-		s.gate.losses == 4 && s.worker.errors[0].count == 2,
+	losses_break(&s.conn, "gone", NOW);
+	tap_ok(s.worker.all.lost == 3 && s.worker.reconnects == 1 &&
+		s.gate.losses == 4 && s.worker.all.errors[0].count == 2,
 	    "outside of a run a lost connection is an error, but no loss");
 	tap_ok(
 	    atomic_load(&s.run.stale), "in a cluster the slots are read again");
 	end(&s);
 	begin(&s, 0);
 	send(&s, 0, NOW);
-	losses_break(&s.worker, &s.conn, "gone", NOW);
+	losses_break(&s.conn, "gone", NOW);
 	tap_ok(s.conn.again == 0 && s.worker.again == 0 && s.gate.losses == 1 &&
 		s.worker.reconnects == 1,
 	    "a connection without requests is one loss");
 	end(&s);
 	begin(&s, 0);
 	s.conn.state = CONN_CONNECTING;
-	tap_ok(losses_break(&s.worker, &s.conn, "no", NOW) &&
-		s.worker.nerrors == 0 && !s.run.failed,
+	tap_ok(losses_break(&s.conn, "no", NOW) && s.worker.all.nerrors == 0 &&
+		!s.run.failed,
 	    "a connection that cannot be reopened is tried again");
 	s.run.slice = 0;
-	tap_ok(!losses_break(&s.worker, &s.conn, "no", NOW) && s.run.failed,
+	tap_ok(!losses_break(&s.conn, "no", NOW) && s.run.failed,
 	    "a connection that cannot be opened the first time fails the run");
 	tap_str(err_last(), "cannot connect to 'n:7': no",
 	    "the message names the node");
 	end(&s);
 	begin(&s, 0);
 	s.run.strict = true;
-	tap_ok(!losses_break(&s.worker, &s.conn, "gone", NOW) && s.run.failed,
+	tap_ok(!losses_break(&s.conn, "gone", NOW) && s.run.failed,
 	    "while servers are filled a lost connection fails the run");
 	tap_str(err_last(), "connection lost to 'n:7': gone",
 	    "the message names the server");
@@ -377,13 +378,13 @@ nonsense(void)
 	struct scene s;
 
 	begin(&s, 0);
-	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
+	losses_fail_on_nonsense(&s.conn, "HTTP/1.1");
 	tap_str(err_last(), "bad reply from 'n:7' to GET: HTTP/1.1",
 	    "the message quotes a reply that is not RESP");
 	end(&s);
 	begin(&s, 0);
 	s.conn.state = CONN_SETUP;
-	losses_fail_on_nonsense(&s.worker, &s.conn, "HTTP/1.1");
+	losses_fail_on_nonsense(&s.conn, "HTTP/1.1");
 	tap_str(err_last(),
 	    "bad reply from 'n:7' to AUTH, HELLO or SELECT: HTTP/1.1",
 	    "the message names the first commands of a connection");
@@ -460,14 +461,14 @@ later(void)
 	    "an error of a refill is not sent again");
 	tap_ok(redirect_take(&s.worker, c, "LOADING it", 0) &&
 		s.worker.nlater == 1 && s.worker.nredirected == 1 &&
-		c->nredirected == 1 && s.worker.taken == 1,
+		c->nredirected == 1 && s.worker.all.taken == 1,
 	    "before half of the timeout the request is sent again later");
 	redirect_check(&s.worker, NOW + 49999999);
 	tap_ok(s.worker.nlater == 1, "it is sent after 50 ms");
 	redirect_end(&s.worker, NOW + 1000);
 	tap_ok(s.worker.nlater == 0 && s.worker.nredirected == 0 &&
-		c->nredirected == 0 && s.worker.unanswered == 1 &&
-		s.gate.losses == 1 && hist_count(s.worker.latency) == 1,
+		c->nredirected == 0 && s.worker.all.unanswered == 1 &&
+		s.gate.losses == 1 && hist_count(s.worker.all.latency) == 1,
 	    "at the end it is unanswered");
 	tap_str(s.gate.cause, "no reply to GET from another node for 1.5 s",
 	    "a request that waited until the end is reported");

@@ -26,23 +26,19 @@
 #define DRAWS 1000000
 
 static struct mixspec spec;
-static struct engine_part parts[MIXSPEC_MOST];
 
 static struct engine_work
 make_work(const char *text, bool turn)
 {
 	struct engine_work w = {
-	    .command = text, .data_size = 3, .mix = parts, .in_order = turn};
+	    .command = text, .data_size = 3, .in_order = turn};
 	char *why;
 
 	mixspec_free(&spec);
 	why = mixspec_parse(text, &spec);
 	tap_ok(!why, "'%s' is a valid mix%s%s", text, why ? ": " : "",
 	    why ? why : "");
-	for (size_t i = 0; i < spec.n; i++)
-		parts[i] = (struct engine_part){spec.v[i].command,
-		    command_known(spec.v[i].command) ? NULL : spec.v[i].command,
-		    spec.v[i].weight};
+	w.mix = spec.v;
 	w.nmix = spec.n;
 	return w;
 }
@@ -56,7 +52,8 @@ open_values(const char *text, const char *values, bool ordered)
 
 	tap_ok(!valuespec_parse(values, &w.values),
 	    "'%s' is a valid option of values", values);
-	w.sequential = ordered;
+	if (ordered)
+		w.keys.kind = KEYSPEC_SEQUENTIAL;
 	return cmdsource_open(&t, &w);
 }
 
@@ -92,9 +89,9 @@ compare_shares(const char *text, const char *theory, uint32_t batch)
 	o->ops->free(o);
 	make_work(theory, false);
 	for (size_t i = 0; i < spec.n; i++)
-		all += parts[i].weight;
+		all += spec.v[i].weight;
 	for (size_t i = 0; i < spec.n; i++) {
-		e = units * parts[i].weight / all;
+		e = units * spec.v[i].weight / all;
 		chi += (n[i] - e) * (n[i] - e) / e;
 	}
 	free(r.steps);
@@ -143,11 +140,11 @@ compare_rows(const char *text, uint32_t length, uint32_t skip)
 	for (i = 0; i < length; i++)
 		n *= (uint32_t)spec.n;
 	for (i = 0; i < spec.n; i++)
-		all += parts[i].weight;
+		all += spec.v[i].weight;
 	for (i = 0; i < n; i++) {
 		share[i] = 1;
 		for (k = 0, row = i; k < length; k++, row /= (uint32_t)spec.n)
-			share[i] *= parts[row % spec.n].weight / all;
+			share[i] *= spec.v[row % spec.n].weight / all;
 	}
 	mix_ring_init(&r, m, 120, 9, 0);
 	for (i = 0; i < DRAWS / 120; i++) {

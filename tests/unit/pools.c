@@ -200,7 +200,7 @@ repeats(void)
 	struct engine_target target = {0};
 	struct engine_work work = {.rate = 4000,
 	    .seed = 1,
-	    .text = "MULTI ; SET {key} a ; GET {key} ; EXEC"};
+	    .command = "MULTI ; SET {key} a ; GET {key} ; EXEC"};
 	char *why = NULL;
 	struct template *t = template_new(&target, &work, &why);
 	struct run r = {.together = 4,
@@ -232,6 +232,7 @@ repeats(void)
 	    .batch = cmdsource_buffer(r.source, RUN_SLICE)};
 	bool right = true;
 
+	c.worker = &w;
 	c.loop = &w.loop;
 	rng_seed(&c.cursor.rng, 1, 0);
 	for (int i = 0; i < 12; i++)
@@ -312,12 +313,13 @@ pauses(bool by_duration)
 	    "so it is in the next slice");
 	open_loop->stop(&w, at + 10000000);
 	r.pauses = false;
-	w.latency = HIST_LATENCY();
+	w.all.latency = HIST_LATENCY();
 	open_loop->stop(&w, at + 10000000);
-	tap_ok(hist_count(w.latency) == 18 && hist_max(w.latency) < 20000000,
+	tap_ok(hist_count(w.all.latency) == 18 &&
+		hist_max(w.all.latency) < 20000000,
 	    "the last slice records requests that were never sent, with their "
 	    "age without the pauses");
-	hist_free(w.latency);
+	hist_free(w.all.latency);
 	free(w.windows);
 }
 

@@ -7,6 +7,7 @@
 #include "rng.h"
 #include "vkb-load/case/roles.h"
 #include "vkb-load/data/dataset.h"
+#include "vkb-load/engine/command.h"
 
 #include <stdlib.h>
 
@@ -258,7 +259,8 @@ plays(void)
 	    30, 1e-9, "the shares add up to the rate");
 	tap_near(json_get_num(r.v[1].config, "rate", 0), 30.0 * 12 / 13, 1e-9,
 	    "the configuration of a part has its share");
-	tap_ok(r.works[0].text && !r.works[1].text,
+	tap_ok(!command_known(r.works[0].command) &&
+		command_known(r.works[1].command),
 	    "the writer has a template, a reader has a test");
 	tap_ok(r.works[0].seed == 42 && r.works[1].seed != r.works[2].seed &&
 		r.works[3].seed != r.works[2].seed,
@@ -303,13 +305,13 @@ fields(void)
 	tap_str(w->data->path, "d.xml", "it has the dataset");
 	tap_str(
 	    w->data->xml_element, "page", "it has the element of the dataset");
-	tap_ok(!w->text && w->data->maxdocs == 2 && w->data_size == 3000 &&
+	tap_ok(w->data->maxdocs == 2 && w->data_size == 3000 &&
 		w->keyspacelen == 4 && w->pipeline == 5 && w->clients == 6 &&
 		w->threads == 7 && w->requests == 8 && w->duration_s == 0 &&
 		w->warmup_s == 9 && w->rate == 10 && w->seed == 11 &&
 		w->timeout_s == 12,
 	    "the numbers are those of their keys");
-	tap_ok(w->sequential && w->resp3 && w->batch_first_byte &&
+	tap_ok(engine_is_ordered(w) && w->resp3 && w->batch_first_byte &&
 		w->arrivals == ENGINE_POISSON && w->cpus &&
 		CPU_COUNT(w->cpus) == 1 && CPU_ISSET(0, w->cpus),
 	    "the choices are those of their keys");
@@ -324,7 +326,7 @@ fields(void)
 	tap_ok(w->data->maxdocs == 0 && w->data_size == 3 &&
 		w->keyspacelen == 0 && w->pipeline == 1 && w->clients == 1 &&
 		w->threads == 1 && w->requests == 0 && w->duration_s == 1.5 &&
-		w->warmup_s == 0 && w->rate == 0 && !w->sequential &&
+		w->warmup_s == 0 && w->rate == 0 && !engine_is_ordered(w) &&
 		!w->resp3 && !w->batch_first_byte &&
 		w->arrivals == ENGINE_CONSTANT && !w->cpus && !w->data->path &&
 		!w->data->xml_element,
@@ -371,7 +373,8 @@ parts(void)
 	    "the configuration of a part has no parts");
 	tap_ok(w[0].requests == 70 && w[0].duration_s == 0 &&
 		w[0].data->maxdocs == 70 && w[0].pipeline == 3 &&
-		w[0].data_size == 5 && w[0].sequential && w[0].clients == 1,
+		w[0].data_size == 5 && engine_is_ordered(&w[0]) &&
+		w[0].clients == 1,
 	    "a writer with a number of rows writes so many");
 	tap_str(w[1].data->path, "d", "its second client has the same dataset");
 	tap_str(w[1].data->xml_element, "x",

@@ -37,8 +37,8 @@ ask(const char *answer, struct slotmap *old, uint64_t space)
 {
 	pid_t pid = answer_first(path, answer);
 	const char(*t)[3] = (const char(*)[3])tags;
-	struct slotmap *m = old ? slotmap_refresh(old, &target, NULL, space, t)
-				: slotmap_new(&target, NULL, space, t, false);
+	struct slotmap *m = old ? slotmap_refresh(old, &target, space, t)
+				: slotmap_new(&target, space, t, false);
 
 	waitpid(pid, NULL, 0);
 	return m;
@@ -172,7 +172,7 @@ plain(void)
 	struct engine_node nodes[2] = {
 	    {.host = host, .port = 7}, {.unixsocket = "/a/b"}};
 	struct engine_target t = {.nodes = nodes, .nnodes = 2};
-	struct slotmap *m = slotmap_new(&t, NULL, 50, NULL, false);
+	struct slotmap *m = slotmap_new(&t, 50, NULL, false);
 
 	tap_ok(m->n == 2 && strcmp(m->nodes[0].name, "127.0.0.1:7") == 0 &&
 		strcmp(m->nodes[1].name, "/a/b") == 0 &&
@@ -184,7 +184,7 @@ plain(void)
 	    "each of them has all keys");
 	slotmap_free(m);
 	t.nnodes = 0;
-	tap_ok(!slotmap_new(&t, NULL, 50, NULL, false),
+	tap_ok(!slotmap_new(&t, 50, NULL, false),
 	    "a target without nodes has no map");
 }
 

@@ -26,7 +26,7 @@ nodes(void)
 	    "{\"port\":10,\"unixsocket\":\"/t\"}]}");
 	struct target t;
 
-	tap_ok(target_make(&t, j, false) == 0 && t.e.nnodes == 2 &&
+	tap_ok(target_make(&t, j, false, NULL) == 0 && t.e.nnodes == 2 &&
 		t.e.nodes == t.nodes && t.e.cluster && !t.e.tls,
 	    "the primaries of a server are the nodes of its load");
 	tap_ok(strcmp(t.nodes[0].host, "h") == 0 && t.nodes[0].port == 7 &&
@@ -36,23 +36,25 @@ nodes(void)
 		t.nodes[1].port == 10 && t.nodes[1].pid == 0,
 	    "a node without a host is on this host");
 	free(t.nodes);
-	tap_ok(target_make(&t, j, true) == 0 &&
+	tap_ok(target_make(&t, j, true, NULL) == 0 &&
 		strcmp(t.nodes[0].unixsocket, "/s") == 0 &&
 		strcmp(t.nodes[1].unixsocket, "/t") == 0,
 	    "a load over unix sockets uses those of the nodes");
 	free(t.nodes);
 	json_free(j);
 	j = parse("{\"nodes\":[{\"port\":10}]}");
-	tap_ok(target_make(&t, j, false) == 0 && !t.e.cluster,
+	tap_ok(target_make(&t, j, false, NULL) == 0 && !t.e.cluster,
 	    "a server is not a cluster by default");
 	free(t.nodes);
-	tap_ok(target_make(&t, j, true) == -1, "every node must have a socket");
+	tap_ok(target_make(&t, j, true, NULL) == -1,
+	    "every node must have a socket");
 	tap_str(err_last(), "the server has no unix socket",
 	    "a missing socket is reported");
 	free(t.nodes);
 	json_free(j);
 	j = parse("{\"nodes\":[{\"port\":10,\"role\":\"replica\"}]}");
-	tap_ok(target_make(&t, j, false) == -1, "replicas alone are refused");
+	tap_ok(target_make(&t, j, false, NULL) == -1,
+	    "replicas alone are refused");
 	tap_str(err_last(), "the server record has no node",
 	    "a missing node is reported");
 	free(t.nodes);
@@ -60,7 +62,7 @@ nodes(void)
 	j = parse("{\"nodes\":[{\"port\":10}],\"tls\":{\"servername\":\"n\","
 		  "\"cacert\":\"/no/ca\",\"cert\":\"/no/cert\","
 		  "\"key\":\"/no/key\"}}");
-	tap_ok(target_make(&t, j, false) == -1 && t.e.tls &&
+	tap_ok(target_make(&t, j, false, NULL) == -1 && !t.e.tls &&
 		strcmp(t.e.how.cacert, "/no/ca") == 0 &&
 		strcmp(t.e.how.cert, "/no/cert") == 0 &&
 		strcmp(t.e.how.key, "/no/key") == 0 &&

@@ -10,7 +10,6 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/slotmap.h"
-#include "vkb-load/engine/threads.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -152,29 +151,13 @@ static void
 checks(void)
 {
 	struct engine_target t = {.nodes = nodes, .nnodes = 1};
-	struct engine_work w = {.command = "GETT",
+	struct engine_work w = {.command = "GET",
 	    .clients = 1,
 	    .threads = 1,
 	    .pipeline = 1,
 	    .requests = 1,
 	    .keyspacelen = 1000000000000};
 
-	tap_ok(run_check(&t, &w) == -1, "an unknown test is refused");
-	tap_str(err_last(),
-	    "the engine has no test 'GETT', did you mean 'GET'?",
-	    "a test with a similar name is reported");
-	w.command = "no test of this name at all";
-	run_check(&t, &w);
-	tap_str(err_last(),
-	    "the engine has no test 'no test of this name at all'",
-	    "without a similar name none is suggested");
-	w.text = "GET a";
-	tap_ok(
-	    run_check(&t, &w) == 0, "a template needs no test of the engine");
-	tap_str(run_command(&(struct run){.work = &w}), "GET a",
-	    "the name of a template is its text");
-	w.text = NULL;
-	w.command = "GET";
 	tap_ok(run_check(&t, &w) == 0, "keys may have twelve digits");
 	w.keyspacelen++;
 	tap_ok(run_check(&t, &w) == -1, "keys of thirteen digits are refused");
@@ -378,45 +361,45 @@ answers(void)
 	    .t0 = 1000,
 	    .t1 = 2000};
 	struct worker v = {.run = &r,
-	    .latency = HIST_LATENCY(),
+	    .all.latency = HIST_LATENCY(),
 	    .interval_end = INT64_MAX,
-	    .taken = 1};
+	    .all.taken = 1};
 	struct conn c = {.start_ns = 900, .counted = true};
 
-	tap_ok(!closed_loop->answered(&v, &c, 999, 3) && v.counted == 0 &&
-		hist_count(v.latency) == 0,
+	tap_ok(!closed_loop->answered(&v, &c, 999, 3) && v.all.counted == 0 &&
+		hist_count(v.all.latency) == 0,
 	    "an answer before the measured time does not count");
-	tap_ok(closed_loop->answered(&v, &c, 1000, 3) && v.counted == 2 &&
-		v.interval_counted == 2 && hist_count(v.latency) == 2,
+	tap_ok(closed_loop->answered(&v, &c, 1000, 3) && v.all.counted == 2 &&
+		v.interval_counted == 2 && hist_count(v.all.latency) == 2,
 	    "an answer in the measured time counts; redirected ones do not");
-	tap_ok(hist_min(v.latency) == 100 && hist_max(v.latency) == 100,
+	tap_ok(hist_min(v.all.latency) == 100 && hist_max(v.all.latency) == 100,
 	    "its latency is the time since its batch was sent");
-	tap_ok(closed_loop->answered(&v, &c, 1999, 2) && v.counted == 3,
+	tap_ok(closed_loop->answered(&v, &c, 1999, 2) && v.all.counted == 3,
 	    "an answer in the last nanosecond counts");
-	tap_ok(!closed_loop->answered(&v, &c, 2000, 2) && v.counted == 3 &&
-		v.interval_counted == 3 && hist_count(v.latency) == 4,
+	tap_ok(!closed_loop->answered(&v, &c, 2000, 2) && v.all.counted == 3 &&
+		v.interval_counted == 3 && hist_count(v.all.latency) == 4,
 	    "a late answer has a latency and does not count");
 	r.requests = 10;
 	c.counted = false;
-	tap_ok(!closed_loop->answered(&v, &c, 1500, 2) && v.counted == 3 &&
-		hist_count(v.latency) == 4,
+	tap_ok(!closed_loop->answered(&v, &c, 1500, 2) && v.all.counted == 3 &&
+		hist_count(v.all.latency) == 4,
 	    "with a number of requests an answer counts if its batch does");
 	c.counted = true;
-	tap_ok(closed_loop->answered(&v, &c, 990, 2) && v.counted == 4 &&
-		hist_count(v.latency) == 4,
+	tap_ok(closed_loop->answered(&v, &c, 990, 2) && v.all.counted == 4 &&
+		hist_count(v.all.latency) == 4,
 	    "in the head of a slice an answer counts and has no latency");
 	w.batch_first_byte = true;
-	v.taken = 0;
-	hist_clear(v.latency);
+	v.all.taken = 0;
+	hist_clear(v.all.latency);
 	closed_loop->answered(&v, &c, 1100, 1);
 	closed_loop->answered(&v, &c, 1900, 1);
-	tap_ok(hist_count(v.latency) == 2 && hist_max(v.latency) < 220 &&
-		c.first_ns == 1100,
+	tap_ok(hist_count(v.all.latency) == 2 &&
+		hist_max(v.all.latency) < 220 && c.first_ns == 1100,
 	    "the latency of a batch may end with its first byte");
 	tap_ok(closed_loop->redirected(&v,
 		   &(struct redirected){.start_ns = 1000, .counted = true},
 		   1500) &&
-		v.counted == 7 && hist_max(v.latency) > 450,
+		v.all.counted == 7 && hist_max(v.all.latency) > 450,
 	    "a redirected request counts by itself");
 	v.loop.now = 1999;
 	tap_ok(!closed_loop->done(&v) && !v.ending,
@@ -439,7 +422,7 @@ answers(void)
 	atomic_store(&gate.lost_too_much, false);
 	v.again = 0;
 	tap_ok(closed_loop->done(&v), "without open requests the run is done");
-	hist_free(v.latency);
+	hist_free(v.all.latency);
 }
 
 /* Error replies to the first commands of a connection end a run, other error
@@ -457,23 +440,23 @@ errors(void)
 
 	n.name = name;
 	tap_ok(counters_count_error_reply(&v, &c, "OOM no memory") &&
-		v.nerrors == 1 && v.errors[0].count == 1 && !r.stale,
+		v.all.nerrors == 1 && v.all.errors[0].count == 1 && !r.stale,
 	    "an error reply is counted");
-	tap_str(v.errors[0].kind, "OOM", "its kind is the first word");
-	tap_str(v.errors[0].text, "OOM no memory", "its text is kept");
+	tap_str(v.all.errors[0].kind, "OOM", "its kind is the first word");
+	tap_str(v.all.errors[0].text, "OOM no memory", "its text is kept");
 	counters_count_error_reply(&v, &c, "MOVED 1 h:1");
 	tap_ok(atomic_load(&r.stale), "after MOVED the slots are read again");
-	counters_count_refused(&v, "OOM first");
-	counters_count_refused(&v, "OOM second");
-	tap_str(v.refusal, "OOM first", "the first refusal is kept");
+	counters_count_refused(&v.all, "OOM first");
+	counters_count_refused(&v.all, "OOM second");
+	tap_str(v.all.refusal, "OOM first", "the first refusal is kept");
 	counters_count_answers(&v, false, 5, 99);
-	tap_ok(
-	    v.misses == 0 && v.refused == 0 && v.last_ns == 0 && v.wrong == 0,
+	tap_ok(v.all.misses == 0 && v.all.refused == 0 && v.last_ns == 0 &&
+		v.all.wrong == 0,
 	    "counts of answers that do not count are dropped");
-	counters_count_refused(&v, "OOM");
+	counters_count_refused(&v.all, "OOM");
 	counters_count_answers(&v, true, 5, 99);
-	tap_ok(
-	    v.misses == 5 && v.refused == 1 && v.last_ns == 99 && v.wrong == 0,
+	tap_ok(v.all.misses == 5 && v.all.refused == 1 && v.last_ns == 99 &&
+		v.all.wrong == 0,
 	    "counts of answers that count are kept with their time");
 	r.strict = true;
 	tap_ok(!counters_count_error_reply(&v, &c, "OOM no") && r.failed,

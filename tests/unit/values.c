@@ -196,7 +196,8 @@ sizes(const char *text, bool ordered)
 	struct cmdsource *o;
 	double z;
 
-	w.sequential = ordered;
+	if (ordered)
+		w.keys.kind = KEYSPEC_SEQUENTIAL;
 	o = cmdsource_open(&target, &w);
 	memset(got, 0, sizeof got);
 	list_shares(&w.values, share);
@@ -244,7 +245,7 @@ moving(void)
 	size_t len, n;
 	int head;
 
-	w.text = "HSET h __data__ key:__rand_int__";
+	w.command = "HSET h __data__ key:__rand_int__";
 	o = cmdsource_open(&target, &w);
 	buf = cmdsource_buffer(o, 99999);
 	rng_seed(&c.rng, 7, 7);
@@ -380,7 +381,7 @@ in_order(const char *text)
 	struct str s = {0}, t = {0};
 	struct cmdsource *o;
 
-	w.sequential = true;
+	w.keys.kind = KEYSPEC_SEQUENTIAL;
 	o = cmdsource_open(&target, &w);
 	rng_seed(&c.rng, 7, 7);
 	rng_seed(&d.rng, 8, 8);

@@ -20,7 +20,6 @@ static struct engine_work
 make_work(const char *text, const char *sizes)
 {
 	struct engine_work w = {.command = text,
-	    .text = text,
 	    .data_size = 20,
 	    .keyspacelen = 100,
 	    .verify = true};
@@ -397,8 +396,8 @@ check_removing(void)
 				     "GET a ; 2 UNLINK b", "getdel a",
 				     "GETEX a", "HDEL a b", "EXPIRE a 5", NULL};
 	struct engine_work w = {.nmix = 0};
-	struct engine_part parts[2] = {{.command = "GET", .weight = 1},
-	    {.text = "DEL a", .command = "DEL a", .weight = 1}};
+	struct mixspec_part parts[2] = {
+	    {.command = "GET", .weight = 1}, {.command = "DEL a", .weight = 1}};
 
 	for (size_t i = 0; keeps[i]; i++) {
 		w.command = keeps[i];

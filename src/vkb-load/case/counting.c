@@ -124,7 +124,7 @@ counting_find_filler(const struct bench_case *c)
 	const struct bench_load *l = &c->load;
 	const struct engine_work *w = &l->work;
 	bool wraps = w->duration_s > 0 ||
-	    (!w->sequential && w->requests >= w->keyspacelen);
+	    (!engine_is_ordered(w) && w->requests >= w->keyspacelen);
 	char *verb = mem_strn(l->command, strcspn(l->command, " "));
 	/* A command of the user may only read, and be slow. */
 	bool writes = command_known(verb) &&
@@ -214,12 +214,6 @@ begin_window(void *arg, const pid_t *tids, size_t n)
 }
 
 static void
-ignore_begin(void *arg)
-{
-	(void)arg;
-}
-
-static void
 end_window(void *arg)
 {
 	make_dump(arg);
@@ -298,7 +292,8 @@ find_transaction(const struct engine_work *w)
 {
 	const struct engine_target single = {0};
 	char *why = NULL;
-	struct template *t = w->text ? template_new(&single, w, &why) : NULL;
+	struct template *t =
+	    command_known(w->command) ? NULL : template_new(&single, w, &why);
 	unsigned n = t ? template_source(t)->together : 1;
 
 	template_free(t);
@@ -314,10 +309,8 @@ count_part(const struct engine_job *j, size_t part,
     struct engine_result *result)
 {
 	struct engine_work now = *work;
-	struct engine_meter meter = {.connected = begin_window,
-	    .begin = ignore_begin,
-	    .end = end_window,
-	    .arg = dumps};
+	struct engine_meter meter = {
+	    .connected = begin_window, .end = end_window, .arg = dumps};
 	long long n = find_transaction(work), most;
 	int rc;
 

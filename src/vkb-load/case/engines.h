@@ -10,8 +10,10 @@
 
 #include "vkb-load/engine/engine.h"
 
+struct bench_case;
 struct datasets;
 struct json;
+struct roles;
 struct slospec;
 struct target;
 struct watch_cost;
@@ -49,7 +51,8 @@ struct engine {
 	void *self;
 
 	/* Returns why it cannot run a case, or NULL. Caller frees. */
-	char *(*cannot)(const void *self, const struct json *cas);
+	char *(*cannot)(
+	    const void *self, const struct bench_case *, const struct roles *);
 
 	/*
 	 * Returns true if the case needs a trial, on a server of its own,

@@ -405,8 +405,7 @@ set_replica_pids(struct extserver *r)
 
 	target_use_replicas(&t);
 	for (; i < end && answered; i++) {
-		c = control_open(
-		    &t.e, t.tls, i, control_ms(&t.e, REPLICA_MS), why);
+		c = control_open(&t.e, i, control_ms(&t.e, REPLICA_MS), why);
 		info = c ? CLIENT_CALL(c, control_ms(&t.e, REPLICA_MS), "INFO")
 			 : NULL;
 		answered = info && reply_type(info) == REPLY_TEXT;
@@ -430,7 +429,7 @@ extserver_login(const struct extserver *r, struct target *t)
 static int
 make_server_target(struct extserver *r, bool unixsocket, double timeout_s)
 {
-	if (target_make(&r->t, r->record, unixsocket) < 0)
+	if (target_make(&r->t, r->record, unixsocket, NULL) < 0)
 		return -1;
 	extserver_login(r, &r->t);
 	r->t.e.timeout_s = timeout_s;
@@ -607,7 +606,7 @@ check_topology(const struct extserver *r, struct client *c)
 			      "%zu: write \"cluster_nodes\": %zu",
 		    nodes, nodes == 1 ? "y" : "ies", r->t.e.nnodes,
 		    r->t.e.nnodes);
-	else if (tls != r->t.e.tls)
+	else if (tls != (r->t.e.tls != NULL))
 		rc = err_fail("the case needs %s, the connection is %s",
 		    tls ? "TLS" : "no TLS", tls ? "plain" : "TLS");
 	else if (json_get_bool(config, "unixsocket", false) &&

@@ -291,17 +291,12 @@ handle_target(const struct server_handle *l, const struct bench_case *cas,
 {
 	const char *own = cas->password;
 
-	if (target_make(t, l->server, cas->unixsocket) < 0)
+	if (target_make(t, l->server, cas->unixsocket, &cas->load) < 0)
 		return -1;
 	if (l->context->external)
 		extserver_login(l->context->external, t);
 	else
 		t->e.password = own && *own ? own : NULL;
 	t->e.timeout_s = handle_timeout(l->context, cas);
-	t->e.db = (int)cas->load.db;
-	t->e.how.ciphers = cas->load.tls_ciphers;
-	t->e.how.suites = cas->load.tls_suites;
-	t->e.how.protocol = cas->load.tls_protocol;
-	t->e.resume = cas->load.tls_resumption;
 	return 0;
 }

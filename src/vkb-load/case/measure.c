@@ -78,11 +78,10 @@ populate_keys(const struct target *t, const char *with,
 		return 0;
 	name = str_upper(with);
 	w.command = command_known(name) ? name : with;
-	w.text = command_known(name) ? NULL : with;
 	w.nmix = 0;
 	w.data = NULL;
 	w.requests = w.keyspacelen > 0 ? w.keyspacelen : 1;
-	w.sequential = true;
+	w.keys = (struct keyspec){.kind = KEYSPEC_SEQUENTIAL};
 	w.clients = w.requests < CONNECTIONS ? (int)w.requests : CONNECTIONS;
 	if (w.in_turn)
 		w.clients = 1;

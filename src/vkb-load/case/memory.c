@@ -130,13 +130,13 @@ memory_explain_servers(const struct engine_job *jobs, size_t n)
 /* Adds a command of a work. */
 static void
 add_command(struct demand *d, const struct engine_work *w, const char *command,
-    const char *text, const struct target *t, struct client *c)
+    const struct target *t, struct client *c)
 {
-	if (text)
-		demand_add_text(d, text,
-		    !control_text_only_reads(c, control_ms(&t->e, 0), text));
-	else
+	if (command_known(command))
 		demand_add_test(d, &t->e, w, command);
+	else
+		demand_add_text(d, command,
+		    !control_text_only_reads(c, control_ms(&t->e, 0), command));
 }
 
 /* Adds the commands that are sent before the load. */
@@ -155,7 +155,7 @@ add_preparation(struct demand *d, const struct bench_case *cas,
 	fill.requests = 0;
 	if (with)
 		add_command(
-		    &one, &fill, name, command_known(name) ? NULL : with, t, c);
+		    &one, &fill, command_known(name) ? name : with, t, c);
 	one.requests = 1;
 	for (; j; j = json_next(j))
 		demand_add_text(&one, json_str(j), true);
@@ -178,10 +178,8 @@ measure_work(const struct bench_case *cas, const struct engine_work *w,
 
 	if (first)
 		add_preparation(&d, cas, w, t, c);
-	if (!w->replay && !w->nmix)
-		add_command(&d, w, w->command, w->text, t, c);
-	for (size_t k = 0; k < w->nmix; k++)
-		add_command(&d, w, w->mix[k].command, w->mix[k].text, t, c);
+	for (size_t k = 0; k < engine_count_commands(w) && !w->replay; k++)
+		add_command(&d, w, engine_command(w, k), t, c);
 	*elements += d.elements;
 	return demand_bytes(&d) + connections * CONNECTION + BATCHES;
 }

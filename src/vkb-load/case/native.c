@@ -31,22 +31,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *
-refuse_ttl(const struct engine_work *w, const char *text)
-{
-	return mem_printf("'ttl' is for SET; a command of your own says it "
-			  "itself, such as 'SET {key} __data__ EX %s', not %s",
-	    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60", text);
-}
-
 /* Does it send a SET? */
 static bool
-can_expire(const struct engine_work *w, const char *text)
+can_expire(const struct engine_work *w)
 {
-	bool yes = !w->nmix && command_expires(text);
+	bool yes = false;
 
-	for (size_t i = 0; i < w->nmix; i++)
-		yes |= command_expires(w->mix[i].command);
+	for (size_t i = 0; i < engine_count_commands(w); i++)
+		yes |= command_expires(engine_command(w, i));
 	return yes;
 }
 
@@ -78,35 +70,38 @@ explain_search(const struct bench_load *l, const struct roles *r)
 
 /* Returns why a role cannot be run, or NULL. Caller frees. */
 static char *
-explain_role(const struct json *config, const struct engine_work *w)
+explain_role(const struct role *r, const struct engine_work *w)
 {
-	const char *text = json_get_str(config, "command");
-	const struct engine_target target = {
-	    .cluster = json_get_bool(config, "cluster_mode", false)};
-	const char *keys = json_get_str(config, "keys");
+	const struct bench_load *l = &r->load;
+	const struct engine_target target = {.cluster = l->cluster};
 	struct template *t;
 	char *why = NULL;
 
-	if (keys && strncmp(keys, "latest", 6) == 0 && target.cluster)
+	if (explain_rate(l))
+		return mem_str(explain_rate(l));
+	if (w->keys.kind == KEYSPEC_LATEST && l->cluster)
 		return mem_str("in a cluster __seq__ goes to any node, so "
 			       "the latest keys cannot be found");
-	if (w->ttl_low && !can_expire(w, text))
-		return refuse_ttl(w, text);
-	if (w->verify && json_get(config, "read_from"))
+	if (w->ttl_low && !can_expire(w))
+		return mem_printf("'ttl' is for SET; a command of your own "
+				  "says it itself, such as 'SET {key} __data__ "
+				  "EX %s', not %s",
+		    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60",
+		    w->command);
+	if (w->verify && l->read_replicas)
 		why = mem_str("a replica may not have the newest values, so "
 			      "'verify' needs 'read_from' primary");
 	else if (w->verify)
 		why = verify_explain_work(w);
 	if (w->values.n && !why)
-		why = memory_explain_requests(
-		    w, (size_t)json_get_num(config, "cluster_nodes", 1));
-	if (why || json_get(config, "replay") ||
-	    (!w->nmix && command_known(text)))
+		why = memory_explain_requests(w, (size_t)l->nodes);
+	if (why || l->replay || (!w->nmix && command_known(w->command)))
 		return why;
-	if (!w->nmix && !strchr(text, ' ') && !json_get(config, "scenario"))
-		return mem_printf("it has no test '%s'", text);
+	if (!w->nmix && !strchr(w->command, ' ') &&
+	    !json_get(r->config, "scenario"))
+		return mem_printf("it has no test '%s'", w->command);
 	t = template_new(&target, w, &why);
-	if (t && *template_fields(t) && !json_get(config, "dataset"))
+	if (t && *template_fields(t) && !l->data.path)
 		why =
 		    mem_printf("'%s' uses a field, but the case has no dataset",
 			w->command);
@@ -126,26 +121,18 @@ explain_populating(const char *with)
 }
 
 static char *
-explain_case(const void *self, const struct json *cas)
+explain_case(
+    const void *self, const struct bench_case *c, const struct roles *r)
 {
-	struct bench_case c;
-	struct roles roles;
 	char *why = NULL;
 
 	(void)self;
-	bench_case_fill(&c, cas);
-	roles_make(&roles, &c, 0, 0);
-	if (explain_search(&c.load, &roles))
-		why = mem_str(explain_search(&c.load, &roles));
-	for (size_t i = 0; i < roles.n && !why; i++)
-		why = explain_rate(&roles.v[i].load)
-		    ? mem_str(explain_rate(&roles.v[i].load))
-		    : explain_role(
-			  roles.v[i].config, &roles.works[roles.v[i].first]);
-	if (!why && roles.works[0].verify && c.populate_with)
-		why = explain_populating(c.populate_with);
-	roles_free(&roles);
-	bench_case_free(&c);
+	if (explain_search(&c->load, r))
+		why = mem_str(explain_search(&c->load, r));
+	for (size_t i = 0; i < r->nown && !why; i++)
+		why = explain_role(&r->v[i], &r->works[r->v[i].first]);
+	if (!why && r->works[0].verify && c->populate_with)
+		why = explain_populating(c->populate_with);
 	return why;
 }
 
@@ -248,7 +235,8 @@ find_rows(struct datasets *datasets, struct reading *r, struct engine_work *w)
 	char *why;
 	int rc = 0;
 
-	if ((!w->text && !w->nmix) || !w->data || !w->data->path)
+	if ((!w->nmix && command_known(w->command)) || !w->data ||
+	    !w->data->path)
 		return 0;
 	template = template_new(&r->job->target->e, w, &why);
 	if (!template) {

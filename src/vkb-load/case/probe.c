@@ -280,7 +280,7 @@ send_own_queries(
 	int rc = -1;
 
 	if (!t)
-		err_say("'%s': %s", w->text, why);
+		err_say("'%s': %s", w->command, why);
 	else
 		rc = bind_rows(t, w, &rows);
 	free(why);

@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "rng.h"
 #include "vkb-load/data/dataset.h"
-#include "vkb-load/engine/command.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -157,22 +156,13 @@ add_command(struct roles *r, size_t i, const char *command)
 static void
 add_mix(struct roles *r)
 {
-	const char *command;
-
 	r->nown = r->n;
 	if (!r->v[0].load.mix)
 		return;
 	free(mixspec_parse(r->v[0].load.mix, &r->mix)); /* it was checked */
-	r->parts = mem_array(r->mix.n + 1, sizeof *r->parts);
 	r->v = mem_resize(r->v, r->n + r->mix.n, sizeof *r->v);
-	for (size_t i = 0; i < r->mix.n; i++) {
-		command = r->mix.v[i].command;
-		r->parts[i] = (struct engine_part){command,
-		    command_known(command) ? NULL : command,
-		    r->mix.v[i].weight};
-		if (!r->v[0].load.slo)
-			add_command(r, i, command);
-	}
+	for (size_t i = 0; i < r->mix.n && !r->v[0].load.slo; i++)
+		add_command(r, i, r->mix.v[i].command);
 }
 
 void
@@ -190,7 +180,7 @@ make_work(const struct roles *r, const struct bench_load *l, size_t share)
 	struct ratespec rate = ratespec_scale(&l->rate, 1 / (double)share);
 	struct engine_work w = l->work;
 
-	w.mix = l->mix ? r->parts : NULL;
+	w.mix = l->mix ? r->mix.v : NULL;
 	w.nmix = l->mix ? r->mix.n : 0;
 	if (l->warmup_apart)
 		w.warmup_s = 0;
@@ -292,7 +282,6 @@ roles_free(struct roles *r)
 	free(r->works);
 	free(r->data);
 	free(r->cpus);
-	free(r->parts);
 	mixspec_free(&r->mix);
 	*r = (struct roles){0};
 }

@@ -39,7 +39,6 @@ struct roles {
 	struct dataset_want *data; /* of each stream; a path, or NULL */
 	cpu_set_t *cpus;           /* of each stream */
 	struct mixspec mix;        /* of the case, or empty */
-	struct engine_part *parts; /* the same */
 };
 
 /*

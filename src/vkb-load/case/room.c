@@ -109,7 +109,7 @@ ask_node(struct room *r, size_t i, int ms, char *why)
 
 	*why = '\0';
 	if (!n->c)
-		n->c = control_open(&r->t.e, r->t.tls, i, ms, why);
+		n->c = control_open(&r->t.e, i, ms, why);
 	if (!n->c)
 		return -1;
 	info = CLIENT_CALL(n->c, ms, "INFO");

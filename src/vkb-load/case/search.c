@@ -95,20 +95,6 @@ make_trial(struct search *s, double rate, const struct engine_meter *meter)
 	return rc;
 }
 
-static void
-ignore_threads(void *arg, const pid_t *tids, size_t n)
-{
-	(void)arg;
-	(void)tids;
-	(void)n;
-}
-
-static void
-ignore_time(void *arg)
-{
-	(void)arg;
-}
-
 /*
  * The closed loop, whose rate is where the search starts. If the run begins at
  * a given time, it does so then.
@@ -116,12 +102,9 @@ ignore_time(void *arg)
 static int
 find_start(struct search *s, const struct engine_meter *meter)
 {
-	struct engine_meter first = {.connected = ignore_threads,
-	    .begin = ignore_time,
-	    .end = ignore_time,
-	    .when = meter->when,
-	    .when_arg = meter->when_arg};
-	int rc = make_trial(s, 0, meter->when ? &first : NULL);
+	struct engine_meter first = {
+	    .when = meter->when, .when_arg = meter->when_arg};
+	int rc = make_trial(s, 0, &first);
 
 	if (rc < 0)
 		return -1;

@@ -84,8 +84,8 @@ servercounts_open(const struct target *t, int most_ms)
 	s->target = t;
 	s->most_ms = most_ms;
 	for (; s->n < all; s->n++) {
-		s->v[s->n] = control_open(&t->e, t->tls, s->n,
-		    control_ms(&t->e, SERVERCOUNTS_MS), s->why);
+		s->v[s->n] = control_open(
+		    &t->e, s->n, control_ms(&t->e, SERVERCOUNTS_MS), s->why);
 		if (!s->v[s->n]) {
 			s->failed = s->n;
 			break;

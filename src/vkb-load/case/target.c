@@ -5,6 +5,7 @@
 #include "mem.h"
 #include "tls.h"
 #include "vkb-load/engine/control.h"
+#include "vkb-load/plan/benchcase.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,7 +68,8 @@ target_use_replicas(struct target *t)
 }
 
 int
-target_make(struct target *t, const struct json *server, bool unixsocket)
+target_make(struct target *t, const struct json *server, bool unixsocket,
+    const struct bench_load *l)
 {
 	const struct json *tls;
 
@@ -78,24 +80,32 @@ target_make(struct target *t, const struct json *server, bool unixsocket)
 		return err_fail("the server record has no node");
 	t->e.nodes = t->nodes;
 	t->e.cluster = json_get_bool(server, "cluster", false);
+	if (l) {
+		t->e.db = (int)l->db;
+		t->e.resume = l->tls_resumption;
+	}
 	tls = json_get(server, "tls");
 	if (!tls)
 		return 0;
-	t->e.tls = true;
 	t->e.how = (struct tls_options){.cacert = json_get_str(tls, "cacert"),
 	    .cert = json_get_str(tls, "cert"),
 	    .key = json_get_str(tls, "key"),
 	    .insecure = json_get_bool(tls, "insecure", false)};
+	if (l) {
+		t->e.how.ciphers = l->tls_ciphers;
+		t->e.how.suites = l->tls_suites;
+		t->e.how.protocol = l->tls_protocol;
+	}
 	t->e.servername = json_get_str(tls, "servername");
-	t->tls = tls_context_new(&t->e.how);
-	return t->tls ? 0 : -1;
+	t->e.tls = tls_context_new(&t->e.how);
+	return t->e.tls ? 0 : -1;
 }
 
 void
 target_free(struct target *t)
 {
 	free(t->nodes);
-	tls_context_free(t->tls);
+	tls_context_free(t->e.tls);
 	*t = (struct target){0};
 }
 
@@ -105,7 +115,7 @@ target_client(const struct target *t, size_t i)
 	const struct engine_node *n = &t->nodes[i];
 	char why[CLIENT_WHY];
 	struct client *c =
-	    control_open(&t->e, t->tls, i, control_ms(&t->e, CONNECT_MS), why);
+	    control_open(&t->e, i, control_ms(&t->e, CONNECT_MS), why);
 
 	if (c)
 		return c;

@@ -7,23 +7,23 @@
 
 #include "vkb-load/engine/engine.h"
 
+struct bench_load;
 struct client;
 struct json;
-struct tls_context;
 
 struct target {
-	struct engine_target e; /* borrows from the record */
+	struct engine_target e; /* borrows from the record; its TLS is owned */
 	struct engine_node *nodes;
 	size_t nreplicas; /* of all nodes, the last ones */
-	struct tls_context *tls;
 };
 
 /*
- * Makes a target of a server record, which is borrowed. The caller sets user
- * and password, which are not in the record. Returns 0, or -1 after reporting
- * an error.
+ * Makes a target of a server record, and of what a load says of its
+ * connections, or NULL; both are borrowed. The caller sets user and password,
+ * which are not in the record. Returns 0, or -1 after reporting an error.
  */
-int target_make(struct target *, const struct json *server, bool unixsocket);
+int target_make(struct target *, const struct json *server, bool unixsocket,
+    const struct bench_load *);
 void target_free(struct target *);
 
 /* The load reads from the replicas. */

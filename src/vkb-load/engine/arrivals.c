@@ -75,11 +75,11 @@ record_answers(
 	if (run_by_duration(r))
 		counted = measured;
 	if (counted)
-		w->counted += n;
+		w->all.counted += n;
 	if (counted && measured && n)
 		counters_record(w, ns, n);
 	else if (n && now >= r->t1)
-		counters_record_late(w, ns, n);
+		hist_add(w->all.latency, ns, n);
 	return counted;
 }
 
@@ -99,7 +99,7 @@ __attribute__((noinline)) static bool
 record_batch_of_parts(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 {
 	int64_t ns = get_time(w, c, now) - c->start_ns;
-	bool counted = record_answers(w, c->counted, now, ns, n - w->taken);
+	bool counted = record_answers(w, c->counted, now, ns, n - w->all.taken);
 
 	mixparts_record(w, c, n, counted, now, ns);
 	return counted;
@@ -111,7 +111,7 @@ record_batch(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 	if (w->parts)
 		return record_batch_of_parts(w, c, now, n);
 	return record_answers(w, c->counted, now,
-	    get_time(w, c, now) - c->start_ns, n - w->taken);
+	    get_time(w, c, now) - c->start_ns, n - w->all.taken);
 }
 
 static bool
@@ -122,10 +122,9 @@ record_one(struct worker *w, const struct redirected *a, int64_t now)
 	bool counted = record_answers(w, a->counted, now, ns, 1);
 	bool recorded = now >= r->t1 || (counted && now >= r->t0);
 
-	if (!w->parts)
-		return counted;
-	mixparts_record_one(w, a->part, counted, recorded ? ns : -1, -1);
-	mixparts_count_answers(w, counted);
+	if (w->parts)
+		counters_record_one(
+		    &w->parts[a->part], counted, recorded ? ns : -1, -1);
 	return counted;
 }
 
@@ -426,28 +425,14 @@ record_reply(
 	const struct run *r = w->run;
 	bool counted = due != RUN_NOT_COUNTED &&
 	    (!run_by_duration(r) || is_in_time(r, now));
+	int64_t ns = due < 0 ? -1 : now - due;
 
-	w->counted += counted;
-	if (w->parts)
-		mixparts_record_one(
-		    w, part, counted, due < 0 ? -1 : now - due, now - written);
 	if (counted && (due >= 0 || run_by_duration(r)))
 		counters_count(w);
-	if (due < 0)
-		return;
-	counters_record_late(w, now - due, 1);
-	hist_add(w->service, now - written, 1);
-}
-
-/* Counts misses and refusals of parts. Returns whether the replies count. */
-static bool
-count_answers(struct worker *w, int64_t now)
-{
-	bool counted = is_in_time(w->run, now);
-
+	counters_record_one(&w->all, counted, ns, now - written);
 	if (w->parts)
-		mixparts_count_answers(w, counted);
-	return counted;
+		counters_record_one(
+		    &w->parts[part], counted, ns, now - written);
 }
 
 static bool
@@ -464,14 +449,14 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 		    w, now, c->due[c->oldest], c->written[c->oldest], part);
 		c->oldest = (c->oldest + 1) % r->pipeline;
 	}
-	return count_answers(w, now);
+	return is_in_time(w->run, now);
 }
 
 static bool
 record_redirected(struct worker *w, const struct redirected *a, int64_t now)
 {
 	record_reply(w, now, a->due, a->start_ns, a->part);
-	return count_answers(w, now);
+	return is_in_time(w->run, now);
 }
 
 static bool
@@ -507,10 +492,11 @@ stop_schedule(struct worker *w, int64_t now)
 			due = take_due(w, p);
 			if (due < 0)
 				continue;
-			hist_add(w->latency, now - due, w->run->together);
+			hist_add(w->all.latency, now - due, w->run->together);
 			if (w->parts)
-				mixparts_record_one(w,
-				    mix_draw_part(w->run->source->mix, &w->rng),
+				counters_record_one(
+				    &w->parts[mix_draw_part(
+					w->run->source->mix, &w->rng)],
 				    false, now - due, -1);
 		}
 }
@@ -645,7 +631,7 @@ record_recorded(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 		c->oldest = (c->oldest + 1) % w->run->pipeline;
 	}
 	outbox_answer(w->outbox, c, replies);
-	return count_answers(w, now);
+	return is_in_time(w->run, now);
 }
 
 static bool
@@ -689,9 +675,9 @@ record_unsent(struct worker *w, int64_t now)
 			note_due(w, due);
 			if (due < 0)
 				continue;
-			hist_add(w->latency, now - due, 1);
-			mixparts_record_one(
-			    w, item->part, false, now - due, -1);
+			counters_record_one(&w->all, false, now - due, -1);
+			counters_record_one(
+			    &w->parts[item->part], false, now - due, -1);
 		}
 	}
 }
@@ -749,12 +735,6 @@ set_next(struct schedule *s)
 }
 
 static void
-begin_ramp(struct schedule *s)
-{
-	set_next(s);
-}
-
-static void
 advance_ramp(struct schedule *s)
 {
 	s->n++;
@@ -782,7 +762,7 @@ static const struct arrivals scheduled[] = {
     [ENGINE_CONSTANT] = {&open_loop, begin_constant, advance_constant},
     [ENGINE_POISSON] = {&open_loop, begin_poisson, advance_poisson}};
 static const struct arrivals changing[] = {
-    [ENGINE_CONSTANT] = {&open_loop, begin_ramp, advance_ramp},
+    [ENGINE_CONSTANT] = {&open_loop, set_next, advance_ramp},
     [ENGINE_POISSON] = {&open_loop, begin_poisson_ramp, advance_poisson_ramp}};
 static const struct arrivals recorded = {.pacing = &timed_replay};
 static const struct arrivals replayed = {.pacing = &closed_replay};

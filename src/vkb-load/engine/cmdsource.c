@@ -24,14 +24,10 @@ struct cmdsource *
 cmdsource_open_seed(
     const struct engine_target *t, const struct engine_work *w, unsigned many)
 {
-	struct engine_work inner;
-	struct cmdsource *s;
+	struct engine_work inner = w->verify ? verify_inner_work(w) : *w;
+	struct cmdsource *s = template_open_seed(t, &inner, many);
 
-	if (!w->verify)
-		return template_open_seed(t, w, many);
-	inner = verify_inner_work(w);
-	s = template_open_seed(t, &inner, many);
-	return verify_open(s, w, s->values);
+	return w->verify ? verify_open(s, w, s->values) : s;
 }
 
 char *

@@ -65,6 +65,7 @@ struct cmdsource_ops {
 
 struct cmdsource {
 	const struct cmdsource_ops *ops;
+	struct cmdsource *inner; /* see cmdsource_wrap; owned; or NULL */
 	const char *end; /* of a command, if all have one length, else NULL */
 	size_t len;      /* bytes of a command, on average */
 	size_t constant; /* offset after the last byte that differs */
@@ -76,9 +77,8 @@ struct cmdsource {
 	uint16_t slot;
 	const struct routes *routes; /* a key without a tag is drawn; or NULL */
 	bool line;                   /* {key}: one number for a cycle */
-	bool counts;                 /* hits and misses are counted */
 	bool zero_miss;              /* 0 is a miss, see scan.h */
-	unsigned items;              /* possible misses per reply */
+	unsigned items; /* possible misses per reply; 0: they are not counted */
 	unsigned values; /* keys or elements written by one command */
 	size_t places;   /* see cmdsource_place; 0: none */
 	/* Their requests, which begin at 'starts', and the first ones again. */
@@ -117,5 +117,30 @@ struct cmdsource *cmdsource_open(
 /* The same for the commands that fill the server, see template_open_seed. */
 struct cmdsource *cmdsource_open_seed(
     const struct engine_target *, const struct engine_work *, unsigned many);
+
+/*
+ * Makes a source whose commands are those of another one, each made by itself
+ * and then changed or chosen by 'ops'.
+ */
+static inline void
+cmdsource_wrap(struct cmdsource *s, struct cmdsource *inner,
+    const struct cmdsource_ops *ops)
+{
+	*s = *inner;
+	s->ops = ops;
+	s->inner = inner;
+	s->end = NULL;
+	s->places = s->nplaced = 0;
+	s->placed = NULL;
+	s->constant = s->len;
+}
+
+/* Is 'takes' of such a source. */
+static inline uint64_t
+cmdsource_count_inner(const struct cmdsource *s, enum cmdsource_counter kind,
+    const struct cursor *c, uint64_t n)
+{
+	return s->inner->ops->takes(s->inner, kind, c, n);
+}
 
 #endif

@@ -25,6 +25,7 @@ struct slotmap_node;
 struct tls;
 struct tls_context;
 struct tls_session;
+struct worker;
 
 enum conn_state {
 	CONN_DOWN,
@@ -69,7 +70,7 @@ struct conn_client {
 
 /* How all connections of a run are made. */
 struct conn_setup {
-	struct tls_context *tls; /* NULL: no TLS */
+	struct tls_context *tls; /* NULL: no TLS; borrowed */
 	const char *servername;
 	char *text; /* AUTH, HELLO, SELECT */
 	size_t n;
@@ -94,7 +95,7 @@ struct conn_loop {
 
 struct conn {
 	const struct conn_client *client;
-	void *owner; /* owned by the client */
+	struct worker *worker; /* of the client */
 	struct conn_loop *loop;
 	int fd;
 	enum conn_state state;

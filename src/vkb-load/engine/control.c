@@ -23,15 +23,14 @@ control_ms(const struct engine_target *t, int most)
 }
 
 struct client *
-control_open(const struct engine_target *t, struct tls_context *tls, size_t i,
-    int ms, char *why)
+control_open(const struct engine_target *t, size_t i, int ms, char *why)
 {
 	const struct engine_node *n =
 	    i < t->nnodes ? &t->nodes[i] : &t->replicas[i - t->nnodes];
 	struct client_address a = {.host = n->host,
 	    .port = n->port,
 	    .unixsocket = n->unixsocket,
-	    .tls = tls,
+	    .tls = t->tls,
 	    .servername = t->servername,
 	    .user = t->user,
 	    .password = t->password,

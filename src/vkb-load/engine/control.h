@@ -11,7 +11,6 @@
 struct client;
 struct engine_target;
 struct reply;
-struct tls_context;
 
 /* Returns the timeout of the target in ms, at most 'most'; 0: no limit. */
 int control_ms(const struct engine_target *, int most);
@@ -21,8 +20,8 @@ int control_ms(const struct engine_target *, int most);
  * read. Returns NULL with errno, as client_open; 'why' as in
  * client_address.
  */
-struct client *control_open(const struct engine_target *, struct tls_context *,
-    size_t i, int ms, char *why);
+struct client *control_open(
+    const struct engine_target *, size_t i, int ms, char *why);
 
 /*
  * As client_call, but an error (also an error reply) is reported and NULL is

@@ -46,16 +46,16 @@ counters_add_row(struct engine_error *v, size_t *n, const char *kind,
 void
 counters_count_error(struct worker *w, const char *kind, const char *text)
 {
-	counters_add_row(w->errors, &w->nerrors, kind, text, 1, false);
+	counters_add_row(w->all.errors, &w->all.nerrors, kind, text, 1, false);
 }
 
 void
-counters_add_error(struct engine_error *v, size_t *n, const char *line)
+counters_add_error(struct part *p, const char *line)
 {
 	char kind[64];
 
 	snprintf(kind, sizeof kind, "%.*s", (int)strcspn(line, " "), line);
-	counters_add_row(v, n, kind, line, 1, false);
+	counters_add_row(p->errors, &p->nerrors, kind, line, 1, false);
 }
 
 /* Returns the errors since the last interval was handed over. */
@@ -64,8 +64,8 @@ take_errors(struct worker *w)
 {
 	uint64_t sum = 0, before = w->errors_handed;
 
-	for (size_t i = 0; i < w->nerrors; i++)
-		sum += w->errors[i].count;
+	for (size_t i = 0; i < w->all.nerrors; i++)
+		sum += w->all.errors[i].count;
 	w->errors_handed = sum;
 	return sum - before;
 }
@@ -90,15 +90,15 @@ hand_over(struct worker *w, size_t until)
 		r->nintervals++;
 	}
 	in = &r->intervals[w->interval];
-	if (hist_count(w->latency)) {
+	if (hist_count(w->all.latency)) {
 		if (!in->hist)
 			in->hist = HIST_LATENCY();
-		hist_merge(in->hist, w->latency);
-		hist_merge(r->latency, w->latency);
-		hist_clear(w->latency);
+		hist_merge(in->hist, w->all.latency);
+		hist_merge(r->latency, w->all.latency);
+		hist_clear(w->all.latency);
 		if (r->service) {
-			hist_merge(r->service, w->service);
-			hist_clear(w->service);
+			hist_merge(r->service, w->all.service);
+			hist_clear(w->all.service);
 		}
 	}
 	in->requests += w->interval_counted;
@@ -143,9 +143,15 @@ counters_count(struct worker *w)
 }
 
 void
-counters_record_late(struct worker *w, int64_t ns, uint32_t n)
+counters_record_one(
+    struct part *p, bool counted, int64_t ns, int64_t service_ns)
 {
-	hist_add(w->latency, ns, n);
+	p->counted += counted;
+	if (ns < 0)
+		return;
+	hist_add(p->latency, ns, 1);
+	if (p->service && service_ns >= 0)
+		hist_add(p->service, service_ns, 1);
 }
 
 void
@@ -153,7 +159,7 @@ counters_record(struct worker *w, int64_t ns, uint32_t n)
 {
 	if (w->loop.now >= w->interval_end)
 		counters_end_interval(w, w->loop.now);
-	hist_add(w->latency, ns, n);
+	hist_add(w->all.latency, ns, n);
 	w->interval_counted += n;
 }
 
@@ -227,34 +233,51 @@ counters_count_error_reply(
 		    moved ? "; " RUN_MOVED : "");
 		return false;
 	}
-	counters_add_error(w->errors, &w->nerrors, line);
+	counters_add_error(&w->all, line);
 	if (r->target->cluster && moved)
 		run_mark_stale(r);
 	return true;
 }
 
 void
-counters_count_refused(struct worker *w, const char *line)
+counters_count_refused(struct part *p, const char *line)
 {
-	w->wrong++;
-	if (!*w->refusal)
-		snprintf(w->refusal, sizeof w->refusal, "%s", line);
+	p->wrong++;
+	if (!*p->refusal)
+		snprintf(p->refusal, sizeof p->refusal, "%s", line);
+}
+
+void
+counters_check_value(
+    struct conn *c, uint32_t nth, const char *p, size_t n, uint64_t left)
+{
+	checks_take(c->worker->checks, c->expected, nth, p, n, left);
 }
 
 void
 counters_count_answers(
     struct worker *w, bool counted, uint32_t misses, int64_t now)
 {
+	struct part *p;
+
 	if (counted) {
-		w->misses += misses;
-		w->refused += w->wrong;
+		w->all.misses += misses;
+		w->all.refused += w->all.wrong;
 		w->last_ns = now;
 	}
-	w->wrong = 0;
+	w->all.wrong = 0;
+	for (p = w->parts; p < w->parts + w->nparts; p++) {
+		if (counted) {
+			p->misses += p->missed;
+			p->refused += p->wrong;
+		}
+		p->missed = p->wrong = 0;
+	}
 }
 
-void
-engine_result_add_error(struct engine_result *r, const struct engine_error *e)
+/* Adds a row of errors, as of a thread. */
+static void
+add_error(struct engine_result *r, const struct engine_error *e)
 {
 	counters_add_row(
 	    r->errors, &r->nerrors, e->kind, e->text, e->count, false);
@@ -265,7 +288,7 @@ engine_result_add_errors(
     struct engine_result *to, const struct engine_result *from)
 {
 	for (size_t i = 0; i < from->nerrors; i++)
-		engine_result_add_error(to, &from->errors[i]);
+		add_error(to, &from->errors[i]);
 	to->errors_total += from->errors_total;
 	to->refused += from->refused;
 	to->lost += from->lost;
@@ -364,6 +387,39 @@ collect_checks(const struct checks *k, struct engine_result *out)
 	if (!out->written)
 		out->written = written_new(WRITTEN_MOST);
 	written_merge(out->written, k->written);
+	out->written->kept = k->kept;
+}
+
+uint64_t
+counters_add_part(struct engine_result *to, const struct part *p)
+{
+	to->requests += p->counted;
+	to->refused += p->refused;
+	to->lost += (double)p->lost;
+	to->unanswered += (double)p->unanswered;
+	if (!*to->refusal)
+		memcpy(to->refusal, p->refusal, sizeof to->refusal);
+	for (size_t k = 0; k < p->nerrors; k++) {
+		to->errors_total += p->errors[k].count;
+		add_error(to, &p->errors[k]);
+	}
+	if (to->latency)
+		hist_merge(to->latency, p->latency);
+	if (to->service)
+		hist_merge(to->service, p->service);
+	return p->misses;
+}
+
+void
+counters_set_rates(struct engine_result *to, uint64_t misses, unsigned items)
+{
+	double most = (double)to->requests * items;
+
+	to->rps =
+	    to->elapsed_s > 0 ? (double)to->requests / to->elapsed_s : NAN;
+	misses += to->refused * items;
+	to->hit_rate_percent =
+	    most > 0 ? 100 * (1 - (double)misses / most) : NAN;
 }
 
 void
@@ -377,27 +433,17 @@ counters_collect(struct run *r, struct engine_result *out)
 
 	for (i = 0; i < r->nworkers; i++) {
 		w = &r->workers[i];
-		out->requests += w->counted;
+		misses += counters_add_part(out, &w->all);
 		out->answered += w->answered;
 		out->refilled += w->refilled;
-		misses += w->misses;
-		out->refused += w->refused;
-		out->lost += (double)w->lost;
-		out->unanswered += (double)w->unanswered;
 		out->reconnects += (double)w->reconnects;
 		out->pushes += (double)w->loop.pushes;
 		cut |= w->cut;
-		if (!*out->refusal)
-			memcpy(out->refusal, w->refusal, sizeof out->refusal);
 		if (w->last_ns > last)
 			last = w->last_ns;
 		out->max_backlog = fmax(out->max_backlog, w->max_backlog);
 		if (w->checks)
 			collect_checks(w->checks, out);
-		for (size_t k = 0; k < w->nerrors; k++) {
-			out->errors_total += w->errors[k].count;
-			engine_result_add_error(out, &w->errors[k]);
-		}
 	}
 	if (run_by_duration(r) && !cut)
 		last = r->t1;
@@ -405,8 +451,7 @@ counters_collect(struct run *r, struct engine_result *out)
 	out->end_ns = last;
 	out->elapsed_s = (double)get_elapsed(r, last) / 1e9;
 	out->active_s = (double)r->active_ns / 1e9;
-	out->rps =
-	    out->elapsed_s > 0 ? (double)out->requests / out->elapsed_s : NAN;
+	counters_set_rates(out, misses, r->source->items);
 	out->offered_rps = NAN;
 	if (run_is_open(r))
 		out->offered_rps = get_offered_rps(r, out);
@@ -415,13 +460,6 @@ counters_collect(struct run *r, struct engine_result *out)
 	reconnect_collect(r, out);
 	if (!r->work->resp3)
 		out->pushes = NAN;
-	out->hit_rate_percent = NAN;
-	misses += out->refused * r->source->items;
-	if (r->source->counts && out->requests)
-		out->hit_rate_percent = 100 *
-		    (1 -
-			(double)misses /
-			    ((double)out->requests * r->source->items));
 	set_intervals(r, out);
 	out->latency = r->latency;
 	out->service = r->service;

@@ -13,6 +13,7 @@ struct conn;
 struct engine_error;
 struct engine_meter;
 struct engine_result;
+struct part;
 struct run;
 struct worker;
 
@@ -24,16 +25,20 @@ struct worker;
 void counters_add_row(struct engine_error *, size_t *n, const char *kind,
     const char *text, uint64_t count, bool by_text);
 void counters_count_error(struct worker *, const char *kind, const char *text);
-/* Counts an error reply in a table of ENGINE_ERRORS kinds, *n of them used. */
-void counters_add_error(struct engine_error *, size_t *n, const char *line);
+void counters_add_error(struct part *, const char *line); /* an error reply */
 
 /* Counts an error reply. Returns false if the run has failed. */
 bool counters_count_error_reply(
     struct worker *, const struct conn *, const char *line);
 /* Counts an error reply that is the answer to a request. */
-void counters_count_refused(struct worker *, const char *line);
+void counters_count_refused(struct part *, const char *line);
 
-/* Counts misses and refusals of a read, if its requests are measured. */
+/* Compares bytes of a reply with what was written, see conn_client.value. */
+void counters_check_value(
+    struct conn *, uint32_t nth, const char *p, size_t n, uint64_t left);
+
+/* Counts misses and refusals of a read, if its requests are measured; those of
+ * parts, too. */
 void counters_count_answers(
     struct worker *, bool counted, uint32_t misses, int64_t now);
 
@@ -41,9 +46,10 @@ void counters_count_answers(
 void counters_record(struct worker *, int64_t ns, uint32_t n);
 /* Counts a measured request in the worker's interval. */
 void counters_count(struct worker *);
-/* Records the latency of n requests without counting them, as of those that are
- * answered after the measured time. */
-void counters_record_late(struct worker *, int64_t ns, uint32_t n);
+/* Records a request, which counts or not; ns, or the other, is not recorded if
+ * below 0. */
+void counters_record_one(
+    struct part *, bool counted, int64_t ns, int64_t service_ns);
 
 /* Ends the worker's interval. */
 void counters_end_interval(struct worker *, int64_t now);
@@ -61,6 +67,13 @@ void counters_close_intervals(struct run *, bool all);
  */
 void counters_tell_intervals(
     struct run *, const struct engine_meter *, size_t k);
+
+/* Adds what one thread got. Returns the misses. */
+uint64_t counters_add_part(struct engine_result *, const struct part *);
+/* Sets the rate, and the hits of requests that have so many misses; 'items': at
+ * most in each reply, 0: not known. */
+void counters_set_rates(
+    struct engine_result *, uint64_t misses, unsigned items);
 
 /*
  * Makes the result of a run from its threads' counts. Call it after the threads

@@ -8,7 +8,6 @@
 #include "slices.h"
 #include "slotmap.h"
 #include "streams.h"
-#include "tls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,7 @@ limit_pops(const struct engine_work *w, uint64_t n)
 bool
 engine_refills(const struct engine_target *t, const struct engine_work *w)
 {
-	if (w->nmix || w->text || command_needs(w->command) != NEEDS_POPS)
+	if (w->nmix || command_needs(w->command) != NEEDS_POPS)
 		return false;
 	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
 	    (uint64_t)share_requests(w) > limit_pops(w, POPS_MOST);
@@ -58,7 +57,6 @@ engine_count_seeds(const struct engine_target *t, const struct engine_work *w,
 	struct engine_work one = *w;
 
 	one.nmix = 0;
-	one.text = NULL;
 	one.command = command;
 	switch (command_needs(command)) {
 	case NEEDS_KEYS:
@@ -149,7 +147,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 	    (long long)((n + o.source->values - 1) / o.source->values);
 	work.duration_s = work.warmup_s = work.rate = 0;
 	work.ramp = (struct ratespec){0};
-	work.sequential = true;
+	work.keys = (struct keyspec){.kind = KEYSPEC_SEQUENTIAL};
 	work.conns = (struct engine_conns){0};
 	work.clients = w->in_turn ? 1 : work.threads * SEED_CONNECTIONS;
 	if (work.clients > work.requests)
@@ -173,7 +171,6 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
     const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct seeding s = {.progress = progress, .arg = arg, .stop = stop};
-	struct tls_context *tls = NULL;
 	struct slotmap *m = NULL, *counted;
 	char(*tags)[3] = NULL;
 	size_t i;
@@ -181,15 +178,10 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 
 	if (run_check(t, w) < 0)
 		return -1;
-	if (w->text || command_needs(w->command) == NEEDS_NOTHING)
+	if (command_needs(w->command) == NEEDS_NOTHING)
 		return 0;
-	if (t->tls) {
-		tls = tls_context_new(&t->how);
-		if (!tls)
-			return -1;
-	}
 	tags = mem_array(KEYS_SLOTS, sizeof *tags);
-	m = slotmap_new(t, tls, run_space(w), tags, false);
+	m = slotmap_new(t, run_space(w), tags, false);
 	if (!m)
 		goto out;
 	s.part = 1 / (double)m->n;
@@ -201,11 +193,10 @@ seed_command(const struct engine_target *t, const struct engine_work *w,
 	 * cannot start either. */
 	counted = m;
 	if (t->cluster)
-		m = slotmap_refresh(m, t, tls, run_space(w), tags);
+		m = slotmap_refresh(m, t, run_space(w), tags);
 	rc = m == counted ? 0 : err_fail("%s", RUN_MOVED);
 out:
 	slotmap_free(m);
-	tls_context_free(tls);
 	free(tags);
 	return rc;
 }
@@ -215,7 +206,6 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
     const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct engine_work one = *w;
-	const struct engine_part *p = w->mix;
 	size_t i, k;
 	int rc = 0;
 
@@ -224,11 +214,10 @@ engine_seed(const struct engine_target *t, const struct engine_work *w,
 	one.nmix = 0;
 	for (i = 0; i < w->nmix && rc == 0; i++) {
 		for (k = 0; k < i; k++)
-			if (!p[k].text && !p[i].text &&
-			    command_same_seed(p[k].command, p[i].command))
+			if (command_same_seed(
+				w->mix[k].command, w->mix[i].command))
 				break;
-		one.command = p[i].command;
-		one.text = p[i].text;
+		one.command = w->mix[i].command;
 		if (k == i)
 			rc = seed_command(t, &one, stop, progress, arg);
 	}
@@ -242,9 +231,11 @@ find_same_template(const struct engine_work *works, size_t i)
 {
 	const struct engine_work *w = &works[i], *v;
 
-	for (size_t j = 0; j < i && w->rows && w->text && !w->nmix; j++) {
+	if (!w->rows || w->nmix || command_known(w->command))
+		return SIZE_MAX;
+	for (size_t j = 0; j < i; j++) {
 		v = &works[j];
-		if (!v->nmix && v->text && strcmp(v->text, w->text) == 0 &&
+		if (!v->nmix && strcmp(v->command, w->command) == 0 &&
 		    v->rows == w->rows && v->data_size == w->data_size &&
 		    v->verify == w->verify &&
 		    engine_is_ordered(v) == engine_is_ordered(w) &&

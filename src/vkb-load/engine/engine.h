@@ -28,6 +28,7 @@
 #define ENGINE_H
 
 #include "keyspec.h"
+#include "mixspec.h"
 #include "ratespec.h"
 #include "tls.h"
 #include "valuespec.h"
@@ -41,6 +42,7 @@
 struct dataset_want;
 struct hist;
 struct rowset;
+struct tls_context;
 struct written;
 
 struct engine_node {
@@ -56,8 +58,8 @@ struct engine_target {
 	/* Replicas, if the load reads from them: their cost counts, too. */
 	const struct engine_node *replicas;
 	size_t nreplicas;
-	bool cluster; /* slots are read with CLUSTER SLOTS */
-	bool tls;
+	bool cluster;            /* slots are read with CLUSTER SLOTS */
+	struct tls_context *tls; /* made of 'how'; NULL: no TLS; borrowed */
 	struct tls_options how;
 	bool resume; /* reopened connections resume their TLS session */
 	const char *servername; /* SNI and the name that is verified */
@@ -68,13 +70,6 @@ struct engine_target {
 };
 
 enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };
-
-/* One of the commands of a mix, see engine_work.mix. */
-struct engine_part {
-	const char *command; /* a named test */
-	const char *text;    /* or a template if not NULL */
-	double weight;       /* above 0, relative to those of the others */
-};
 
 /* What the connections of a load do beside sending requests. */
 struct engine_conns {
@@ -90,8 +85,7 @@ struct engine_conns {
 };
 
 struct engine_work {
-	const char *command; /* a named test: SET, LRANGE_100, ... */
-	const char *text;    /* or a template if not NULL, see template.h */
+	const char *command; /* a named test, see command.h, else a template */
 	const struct rowset *rows;       /* for __field:NAME__, or NULL */
 	const struct dataset_want *data; /* for the caller: the rows' source */
 	long long data_size;             /* bytes */
@@ -104,10 +98,9 @@ struct engine_work {
 	double duration_s;
 	double warmup_s; /* before the measured time, not counted */
 	struct keyspec keys;
-	bool sequential; /* numbers count up, whatever 'keys' is */
-	bool in_turn;    /* fill the servers over one connection, in batches
-			  * that a server reads at once: always in one way */
-	bool resp3;      /* HELLO 3, else RESP2 */
+	bool in_turn; /* fill the servers over one connection, in batches
+		       * that a server reads at once: always in one way */
+	bool resp3;   /* HELLO 3, else RESP2 */
 	uint64_t seed;
 	const cpu_set_t *cpus; /* of the client threads; NULL: inherited */
 	bool batch_first_byte; /* latency as valkey-benchmark defines it */
@@ -128,15 +121,15 @@ struct engine_work {
 	 * or they come in turn. 'command' is its name in messages. Commands
 	 * that pop are not refilled.
 	 */
-	const struct engine_part *mix;
+	const struct mixspec_part *mix;
 	size_t nmix;
 	bool in_order;
 	struct ratespec ramp; /* a rate that changes over the measured time,
 			       * which duration_s gives; else all 0 */
 	/*
-	 * A trace, see tracefile.h; NULL: none. 'text' is then only its name,
-	 * in messages. It is sent until its end, or the first 'requests' of
-	 * its commands, or for the duration.
+	 * A trace, see tracefile.h; NULL: none. 'command' is then only its
+	 * name, in messages. It is sent until its end, or the first 'requests'
+	 * of its commands, or for the duration.
 	 */
 	const char *replay;
 	double replay_speed; /* of its times; 0: closed loop, as fast as
@@ -241,14 +234,14 @@ struct engine_ended {
 typedef void engine_ended_fn(void *arg, const struct engine_ended *);
 
 /*
- * Callbacks around the measured time of a run, in the calling thread:
- * 'connected' once, with the threads that make the load; then 'begin' and 'end'
- * while they live. 'when', if it is not NULL, is called after 'connected' and
- * returns the time, by CLOCK_MONOTONIC in ns, at which the measured time begins
- * after a warm-up of that many seconds; a time that is over is now. -1 ends the
- * run; the error was reported. It is not called in slices. 'ended', if it is
- * not NULL, is called for the intervals of each stream in order, up to a second
- * after they ended, and for the last ones after the run.
+ * Callbacks around the measured time of a run, in the calling thread, each of
+ * which may be NULL: 'connected' once, with the threads that make the load;
+ * then 'begin' and 'end' while they live. 'when' is called after 'connected'
+ * and returns the time, by CLOCK_MONOTONIC in ns, at which the measured time
+ * begins after a warm-up of that many seconds; a time that is over is now. -1
+ * ends the run; the error was reported. It is not called in slices. 'ended' is
+ * called for the intervals of each stream in order, up to a second after they
+ * ended, and for the last ones after the run.
  */
 struct engine_meter {
 	void (*connected)(void *arg, const pid_t *tids, size_t n);
@@ -349,25 +342,19 @@ engine_count_commands(const struct engine_work *w)
 static inline const char *
 engine_command(const struct engine_work *w, size_t i)
 {
-	const char *text = w->nmix ? w->mix[i].text : w->text;
-
-	return text ? text : w->nmix ? w->mix[i].command : w->command;
+	return w->nmix ? w->mix[i].command : w->command;
 }
 
 /* Do its keys count up? */
 static inline bool
 engine_is_ordered(const struct engine_work *w)
 {
-	return w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL;
+	return w->keys.kind == KEYSPEC_SEQUENTIAL;
 }
 
 /* Adds up what went wrong in two results. */
 void engine_result_add_errors(
     struct engine_result *to, const struct engine_result *from);
-
-/* Counts errors under their kind; if there are too many kinds, as "other". */
-void engine_result_add_error(
-    struct engine_result *, const struct engine_error *);
 
 /* Adds what another thread or stream found. */
 void engine_verified_add(

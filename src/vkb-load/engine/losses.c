@@ -46,19 +46,13 @@ get_oldest_start(const struct worker *w, const struct conn *c)
 static void
 record_age(struct worker *w, int64_t now, const struct redirected *a)
 {
-	const struct run *r = w->run;
-	int64_t start = a->start_ns, due = a->due;
+	int64_t service = now - a->start_ns, ns = service;
 
+	if (run_is_open(w->run))
+		ns = a->due < 0 ? -1 : now - a->due;
+	counters_record_one(&w->all, false, ns, service);
 	if (w->parts)
-		mixparts_record_one(w, a->part, false,
-		    run_is_open(r) ? due < 0 ? -1 : now - due : now - start,
-		    now - start);
-	if (!run_is_open(r)) {
-		hist_add(w->latency, now - start, 1);
-	} else if (due >= 0) {
-		hist_add(w->latency, now - due, 1);
-		hist_add(w->service, now - start, 1);
-	}
+		counters_record_one(&w->parts[a->part], false, ns, service);
 }
 
 void
@@ -117,7 +111,7 @@ count_refusal(struct worker *w, struct conn *c, const char *why)
 	counters_count_error(w, "connection failed", text);
 	w->reconnects++;
 	losses_add(w->run, 1, "cannot connect to '%s' again during %s: %s",
-	    c->node->name, run_command(w->run), why);
+	    c->node->name, w->run->work->command, why);
 }
 
 bool
@@ -146,17 +140,18 @@ losses_count_break(
 	c->down_ns = now;
 	if (!w->external)
 		return true;
-	w->lost += n;
+	w->all.lost += n;
 	w->reconnects++;
 	losses_add(r, (uint64_t)n + 1,
 	    "lost the connection to '%s' during %s: %s", c->node->name,
-	    run_command(r), why);
+	    r->work->command, why);
 	return true;
 }
 
 bool
-losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
+losses_break(struct conn *c, const char *why, int64_t now)
 {
+	struct worker *w = c->worker;
 	struct run *r = w->run;
 	uint32_t n = c->awaited - c->refills;
 
@@ -176,11 +171,12 @@ losses_break(struct worker *w, struct conn *c, const char *why, int64_t now)
 }
 
 void
-losses_fail_on_nonsense(struct worker *w, const struct conn *c, const char *why)
+losses_fail_on_nonsense(struct conn *c, const char *why)
 {
-	run_fail(w->run, "bad reply from '%s' to %s: %s", c->node->name,
-	    c->state == CONN_SETUP ? "AUTH, HELLO or SELECT"
-				   : run_command(w->run),
+	struct run *r = c->worker->run;
+
+	run_fail(r, "bad reply from '%s' to %s: %s", c->node->name,
+	    c->state == CONN_SETUP ? "AUTH, HELLO or SELECT" : r->work->command,
 	    why);
 }
 
@@ -205,9 +201,9 @@ losses_count_unanswered(
 {
 	struct run *r = w->run;
 
-	w->unanswered += n;
+	w->all.unanswered += n;
 	losses_add(r, n, "no reply from '%s' to %s for %g s", c->node->name,
-	    run_command(r), (double)r->timeout_ns / 1e9);
+	    r->work->command, (double)r->timeout_ns / 1e9);
 	if (r->target->cluster) /* another node may have replaced this one */
 		run_mark_stale(r);
 	conn_close(c);
@@ -321,9 +317,9 @@ losses_count_unfinished(struct worker *w, int64_t now)
 	for (i = 0; i < w->nconns; i++) {
 		c = w->conns[i];
 		n = give_up_all(w, c, now);
-		w->unanswered += n;
+		w->all.unanswered += n;
 		losses_add(r, n, "no reply from '%s' to %s until the end",
-		    c->node->name, run_command(r));
+		    c->node->name, r->work->command);
 	}
 }
 
@@ -341,11 +337,11 @@ losses_fail(const struct run *runs, size_t n)
 	for (i = 0; i < n; i++)
 		for (j = 0; j < runs[i].nworkers; j++) {
 			w = &runs[i].workers[j];
-			lost += w->lost;
-			unanswered += w->unanswered;
+			lost += w->all.lost;
+			unanswered += w->all.unanswered;
 			reconnects += w->reconnects;
 			if (!*said)
-				said = w->refusal;
+				said = w->all.refusal;
 		}
 	err_say("%s%s%s%s; %" PRIu64 " lost, %" PRIu64 " unanswered, %" PRIu64
 		" reconnects, where max_lost allows %lld",

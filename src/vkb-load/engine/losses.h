@@ -37,11 +37,10 @@ void losses_add(struct run *, uint64_t n, const char *fmt, ...)
  */
 bool losses_count_break(
     struct worker *, struct conn *, uint32_t n, const char *why, int64_t now);
-bool losses_break(struct worker *, struct conn *, const char *why, int64_t now);
+bool losses_break(struct conn *, const char *why, int64_t now);
 
 /* The bytes were not a reply: the run fails. */
-void losses_fail_on_nonsense(
-    struct worker *, const struct conn *, const char *why);
+void losses_fail_on_nonsense(struct conn *, const char *why);
 
 /*
  * Called at each tick: opens a connection that is down, and fails the run if

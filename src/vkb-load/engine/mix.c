@@ -237,7 +237,7 @@ count_at_once(const struct mix *m)
 
 /* Sets which steps each cell of random bits means. */
 static void
-fill_cells(struct mix *m, const struct engine_part *parts)
+fill_cells(struct mix *m, const struct mixspec_part *parts)
 {
 	uint8_t last[MIX_AT_ONCE] = {0};
 	double sum = 0, all = 0;
@@ -264,7 +264,7 @@ fill_cells(struct mix *m, const struct engine_part *parts)
  * listed, or NULL.
  */
 static char *
-list_turns(struct mix *m, const struct engine_part *parts)
+list_turns(struct mix *m, const struct mixspec_part *parts)
 {
 	double all = 0, *due;
 	size_t i, k, next;

@@ -9,7 +9,6 @@
 
 #include <endian.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +27,7 @@ mixparts_init(struct worker *w)
 {
 	const struct mix *m = w->run->source->mix;
 
+	init_part(w, &w->all);
 	if (w->run->work->replay)
 		w->names = intern_new();
 	if (!m)
@@ -55,6 +55,8 @@ mixparts_name(struct worker *w, const char *name)
 void
 mixparts_free(struct worker *w)
 {
+	hist_free(w->all.latency);
+	hist_free(w->all.service);
 	for (size_t i = 0; i < w->nparts; i++) {
 		hist_free(w->parts[i].latency);
 		hist_free(w->parts[i].service);
@@ -189,23 +191,9 @@ take_replies(struct worker *w, const struct conn *c, uint32_t n)
 	else
 		for (; n; n--)
 			w->parts[mix_step(m, &c->ring, at++)->part].n++;
-	for (size_t i = 0; w->taken && i < w->nparts; i++) {
+	for (size_t i = 0; w->all.taken && i < w->nparts; i++) {
 		w->parts[i].n -= w->parts[i].taken;
 		w->parts[i].taken = 0;
-	}
-}
-
-void
-mixparts_count_answers(struct worker *w, bool counted)
-{
-	struct part *p;
-
-	for (p = w->parts; p < w->parts + w->nparts; p++) {
-		if (counted) {
-			p->misses += p->missed;
-			p->refused += p->wrong;
-		}
-		p->missed = p->wrong = 0;
 	}
 }
 
@@ -227,21 +215,6 @@ mixparts_record(struct worker *w, const struct conn *c, uint32_t n,
 			hist_add(p->latency, ns, p->n);
 		p->n = 0;
 	}
-	mixparts_count_answers(w, counted);
-}
-
-void
-mixparts_record_one(
-    struct worker *w, size_t part, bool counted, int64_t ns, int64_t service_ns)
-{
-	struct part *p = &w->parts[part];
-
-	p->counted += counted;
-	if (ns < 0)
-		return;
-	hist_add(p->latency, ns, 1);
-	if (p->service && service_ns >= 0)
-		hist_add(p->service, service_ns, 1);
 }
 
 void
@@ -254,24 +227,6 @@ mixparts_miss(struct worker *w, size_t part, bool zero)
 }
 
 void
-mixparts_count_error(struct worker *w, size_t part, const char *line)
-{
-	struct part *p = &w->parts[part];
-
-	counters_add_error(p->errors, &p->nerrors, line);
-}
-
-void
-mixparts_count_refused(struct worker *w, size_t part, const char *line)
-{
-	struct part *p = &w->parts[part];
-
-	p->wrong++;
-	if (!*p->refusal)
-		snprintf(p->refusal, sizeof p->refusal, "%s", line);
-}
-
-void
 mixparts_forget(struct worker *w)
 {
 	for (size_t i = 0; i < w->nparts; i++) {
@@ -279,26 +234,6 @@ mixparts_forget(struct worker *w)
 		if (w->parts[i].service)
 			hist_clear(w->parts[i].service);
 	}
-}
-
-/* Adds what one thread got. */
-static void
-add_part(struct engine_result *to, const struct part *p, uint64_t *misses)
-{
-	to->requests += p->counted;
-	to->refused += p->refused;
-	to->lost += (double)p->lost;
-	to->unanswered += (double)p->unanswered;
-	*misses += p->misses;
-	if (!*to->refusal)
-		memcpy(to->refusal, p->refusal, sizeof to->refusal);
-	for (size_t k = 0; k < p->nerrors; k++) {
-		to->errors_total += p->errors[k].count;
-		engine_result_add_error(to, &p->errors[k]);
-	}
-	hist_merge(to->latency, p->latency);
-	if (to->service)
-		hist_merge(to->service, p->service);
 }
 
 static void
@@ -313,33 +248,20 @@ begin_result(const struct run *r, const struct engine_result *all,
 	    .service = run_is_open(r) ? HIST_LATENCY() : NULL,
 	    .reconnects = NAN,
 	    .pushes = NAN,
-	    .hit_rate_percent = NAN,
 	    .offered_rps = NAN,
 	    .max_backlog = NAN};
-}
-
-static void
-end_result(struct engine_result *to)
-{
-	to->rps =
-	    to->elapsed_s > 0 ? (double)to->requests / to->elapsed_s : NAN;
 }
 
 static void
 collect_part(const struct run *r, const struct engine_result *all, size_t i)
 {
 	struct engine_result *to = &all->parts[i];
-	unsigned items = r->source->mix->items[i];
 	uint64_t misses = 0;
 
 	begin_result(r, all, to);
 	for (size_t k = 0; k < r->nworkers; k++)
-		add_part(to, &r->workers[k].parts[i], &misses);
-	misses += to->refused * items;
-	if (items && to->requests)
-		to->hit_rate_percent =
-		    100 * (1 - (double)misses / ((double)to->requests * items));
-	end_result(to);
+		misses += counters_add_part(to, &r->workers[k].parts[i]);
+	counters_set_rates(to, misses, r->source->mix->items[i]);
 }
 
 /* The threads of a trace have numbered its commands as they came. */
@@ -349,7 +271,6 @@ collect_names(const struct run *r, struct engine_result *out)
 	struct intern *names = intern_new();
 	const struct worker *w;
 	const char *name;
-	uint64_t misses = 0; /* not known */
 	size_t cap = 0, id, n;
 
 	for (w = r->workers; w < r->workers + r->nworkers; w++)
@@ -364,13 +285,13 @@ collect_names(const struct run *r, struct engine_result *out)
 				out->parts[id].name = mem_str(name);
 				out->nparts++;
 			}
-			add_part(&out->parts[id], &w->parts[i], &misses);
+			counters_add_part(&out->parts[id], &w->parts[i]);
 		}
 	intern_free(names);
 	n = out->nparts;
 	out->nparts = 0;
 	for (size_t i = 0; i < n; i++) {
-		end_result(&out->parts[i]);
+		counters_set_rates(&out->parts[i], 0, 0);
 		if (hist_count(out->parts[i].latency))
 			out->parts[out->nparts++] = out->parts[i];
 		else /* it was sent before the measured time alone */

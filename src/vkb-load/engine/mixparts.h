@@ -7,27 +7,16 @@
 #ifndef MIXPARTS_H
 #define MIXPARTS_H
 
-#include "engine.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct conn;
+struct engine_result;
 struct run;
 struct worker;
 
-struct part {
-	struct hist *latency, *service;
-	uint64_t counted, misses, refused, lost, unanswered;
-	/* Of the replies being read: all but those taken; misses; refusals. */
-	uint32_t n, taken, missed, wrong;
-	char refusal[192];
-	struct engine_error errors[ENGINE_ERRORS];
-	size_t nerrors;
-};
-
-/* Does nothing unless the run has a mix or a trace. */
+/* Make, and free, what a worker counts for all requests and those of parts. */
 void mixparts_init(struct worker *);
 void mixparts_free(struct worker *);
 
@@ -47,16 +36,9 @@ size_t mixparts_find(
  */
 void mixparts_record(struct worker *, const struct conn *, uint32_t n,
     bool counted, int64_t now, int64_t ns);
-/* One request of a part; ns, or the other, is not recorded if below 0. */
-void mixparts_record_one(
-    struct worker *, size_t part, bool counted, int64_t ns, int64_t service_ns);
-/* Counts the misses and refusals of a read, if its requests are measured. */
-void mixparts_count_answers(struct worker *, bool counted);
 
 /* An element of a reply to the part is missing; zero: it is a 0. */
 void mixparts_miss(struct worker *, size_t part, bool zero);
-void mixparts_count_error(struct worker *, size_t part, const char *line);
-void mixparts_count_refused(struct worker *, size_t part, const char *line);
 
 /* Forgets all latencies, and what was counted, before a first slice. */
 void mixparts_forget(struct worker *);

@@ -108,6 +108,17 @@ struct piece_text {
 	bool line;         /* set: it uses {key} */
 };
 
+/*
+ * Render.c: the bytes of a command are patched where only numbers differ,
+ * copied from requests that were rendered in advance where rows or values do,
+ * else written piece by piece. Chooses how, and sets ops.room, ops.make and
+ * what of the source depends on it; renders up to 'most' bytes of each command
+ * in advance, once its rows are set; frees what it has made.
+ */
+void render_prepare(struct template *, const struct engine_work *);
+void render_bind(struct template *, size_t most);
+void render_free(struct template *);
+
 /* Why a text with {key} may be refused. */
 #define PIECES_LINE_ORDER \
 	"keys in sequence need one command, but {key} is in several"

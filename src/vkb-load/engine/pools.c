@@ -399,7 +399,7 @@ new_conn(struct worker *w, size_t i)
 	struct conn *c = mem_new(sizeof *c);
 
 	c->client = &w->client;
-	c->owner = w;
+	c->worker = w;
 	c->loop = &w->loop;
 	c->fd = -1;
 	c->index = i * r->nworkers + (size_t)w->index;

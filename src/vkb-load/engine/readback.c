@@ -10,7 +10,6 @@
 #include "mem.h"
 #include "slotmap.h"
 #include "str.h"
-#include "tls.h"
 #include "values.h"
 #include "verify.h"
 #include "written.h"
@@ -28,12 +27,10 @@
 
 struct readback {
 	const struct engine_target *target;
-	struct tls_context *tls;
 	const volatile int *stop;
 	engine_progress_fn *progress;
 	void *arg;
 	int64_t reported_ns;
-	bool removes; /* the load deletes keys: a value may be missing */
 	struct slotmap *map;
 	/* Of the stream. */
 	const struct written *written;
@@ -59,7 +56,7 @@ open_client(const struct readback *x, const char *host, int port,
 
 	t.nodes = &node;
 	t.nnodes = 1;
-	return control_open(&t, x->tls, 0, control_ms(&t, 0), why);
+	return control_open(&t, 0, control_ms(&t, 0), why);
 }
 
 /* Does the server evict keys when its memory is full? */
@@ -225,7 +222,6 @@ read_node(struct readback *x, const struct slotmap_node *node, struct client *c,
 	struct str s = {0};
 	struct reply *r;
 
-	x->checks.required = !x->removes && !may_evict(x, c);
 	while ((n = make_batch(x, node, &at, asked, &s)) && !*x->stop) {
 		report_progress(x, nread);
 		for (i = 0; i < n; i++) {
@@ -307,8 +303,7 @@ read_all(struct readback *x)
 			    failed ? failed : "no node has their slots");
 		report_progress(x, x->written->n - x->nleft);
 		poll(NULL, 0, AGAIN_MS);
-		x->map = slotmap_refresh(
-		    x->map, x->target, x->tls, KEYS_SLOTS, NULL);
+		x->map = slotmap_refresh(x->map, x->target, KEYS_SLOTS, NULL);
 	}
 }
 
@@ -322,7 +317,8 @@ read_stream(struct readback *x, const struct engine_work *w)
 	x->left = mem_array(x->nleft, sizeof *x->left);
 	for (size_t i = 0; i < x->nleft; i++)
 		x->left[i] = (uint32_t)i;
-	x->checks = (struct checks){.sizes = sizes};
+	x->checks =
+	    (struct checks){.sizes = sizes, .required = x->written->kept};
 	rc = read_all(x);
 	engine_verified_add(&x->result->verified, &x->checks.found);
 	free(x->left);
@@ -336,9 +332,7 @@ open_map(struct readback *x)
 {
 	if (x->map)
 		return 0;
-	if (x->target->tls && !(x->tls = tls_context_new(&x->target->how)))
-		return -1;
-	x->map = slotmap_new(x->target, x->tls, KEYS_SLOTS, NULL, false);
+	x->map = slotmap_new(x->target, KEYS_SLOTS, NULL, false);
 	return x->map ? 0 : -1;
 }
 
@@ -354,8 +348,6 @@ readback_run(const struct engine_target *t, const struct engine_work *works,
 	    .arg = arg};
 	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
-		x.removes |= works[i].verify && verify_removes(&works[i]);
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		x.written = results[i].written;
 		x.result = &results[i];
@@ -366,7 +358,6 @@ readback_run(const struct engine_target *t, const struct engine_work *works,
 			rc = read_stream(&x, &works[i]);
 	}
 	slotmap_free(x.map);
-	tls_context_free(x.tls);
 	free(x.awaited.bytes);
 	return rc;
 }
@@ -394,6 +385,5 @@ readback_keeps(
 		client_close(c);
 	}
 	slotmap_free(x.map);
-	tls_context_free(x.tls);
 	return kept;
 }

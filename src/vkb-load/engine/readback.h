@@ -12,10 +12,9 @@
 
 /*
  * Reads the values that each of n streams has written and kept (written.h), and
- * adds what was found to its result. A value that is not there is an error,
- * unless the works remove or expire keys, or its server may evict them. Returns
- * 0, or -1 after reporting that a server cannot be read; or silently when *stop
- * is set.
+ * adds what was found to its result. A value that is not there is an error if
+ * readback_keeps said before the load that it stays. Returns 0, or -1 after
+ * reporting that a server cannot be read; or silently when *stop is set.
  */
 int readback_run(const struct engine_target *, const struct engine_work *works,
     size_t n, const volatile int *stop, engine_progress_fn *progress, void *arg,

@@ -41,8 +41,7 @@ struct delayed_request {
 
 /* A node, and the requests that it has to answer. */
 struct redirect {
-	struct conn conn;
-	struct worker *worker;
+	struct conn conn; /* the first member, see get_redirect */
 	struct slotmap_node node;
 	struct addrinfo *own;  /* addresses that are not of a map */
 	struct request *queue; /* the oldest at 'head' */
@@ -78,6 +77,12 @@ find_addresses(struct worker *w, struct redirect *d)
 static const struct conn_client redirect_client;
 
 static struct redirect *
+get_redirect(struct conn *c)
+{
+	return (struct redirect *)c;
+}
+
+static struct redirect *
 find_redirect(struct worker *w, const struct hint *h)
 {
 	char *name = h->unixsocket ? mem_str(h->unixsocket)
@@ -95,9 +100,8 @@ find_redirect(struct worker *w, const struct hint *h)
 	d->node.port = h->port;
 	d->node.unixsocket = mem_str(h->unixsocket);
 	d->node.name = name;
-	d->worker = w;
 	d->conn.client = &redirect_client;
-	d->conn.owner = d;
+	d->conn.worker = w;
 	d->conn.loop = &w->loop;
 	d->conn.fd = -1;
 	d->conn.node = &d->node;
@@ -179,15 +183,15 @@ send_later(struct worker *w, int64_t now)
 static void
 on_ready(struct conn *c, int64_t now)
 {
-	struct redirect *d = c->owner;
+	struct redirect *d = get_redirect(c);
 	size_t i;
 
 	(void)now;
 	d->asked = false;
-	if (d->worker->checks)
+	if (c->worker->checks)
 		checks_forget(c->expected);
 	for (i = d->head; i < d->n && c->state == CONN_READY; i++)
-		send_request(d->worker, d, &d->queue[i]);
+		send_request(c->worker, d, &d->queue[i]);
 }
 
 /* Returns the request of the nth reply from now on; NULL for ASKING. */
@@ -301,7 +305,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 		w->run->arrivals->pacing->take_times(w, c, nth, &q.from);
 	c->nredirected++;
 	w->nredirected++;
-	w->taken++;
+	w->all.taken++;
 	if (to.later)
 		queue_later(w, &q);
 	else
@@ -329,8 +333,8 @@ finish_request(struct worker *w, const struct redirected *a, int64_t now,
 static void
 on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {
-	struct redirect *d = c->owner;
-	struct worker *w = d->worker;
+	struct redirect *d = get_redirect(c);
+	struct worker *w = c->worker;
 	struct scan_counters rest = *t;
 	uint32_t i;
 	struct request q;
@@ -365,8 +369,8 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 static void
 on_error(struct conn *c, const char *line, uint32_t nth)
 {
-	struct redirect *d = c->owner;
-	struct worker *w = d->worker;
+	struct redirect *d = get_redirect(c);
+	struct worker *w = c->worker;
 	struct request *q;
 	struct hint to;
 
@@ -376,19 +380,19 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	if (w->checks)
 		checks_excuse(w->checks, c->expected, nth);
 	if (w->parts && q)
-		mixparts_count_error(w, q->from.part, line);
+		counters_add_error(&w->parts[q->from.part], line);
 	if (read_hint(w, c, line, &to) && send_again(w, q, &to))
 		return;
-	counters_count_refused(w, line);
+	counters_count_refused(&w->all, line);
 	if (w->parts && q)
-		mixparts_count_refused(w, q->from.part, line);
+		counters_count_refused(&w->parts[q->from.part], line);
 }
 
 static void
 on_missed(struct conn *c, uint32_t nth, bool zero)
 {
-	struct redirect *d = c->owner;
-	struct worker *w = d->worker;
+	struct redirect *d = get_redirect(c);
+	struct worker *w = c->worker;
 	const struct request *q = find_answered(d, nth);
 
 	if (w->checks)
@@ -397,42 +401,26 @@ on_missed(struct conn *c, uint32_t nth, bool zero)
 		mixparts_miss(w, q->from.part, zero);
 }
 
-static void
-on_value(struct conn *c, uint32_t nth, const char *p, size_t n, uint64_t left)
-{
-	const struct redirect *d = c->owner;
-
-	checks_take(d->worker->checks, c->expected, nth, p, n, left);
-}
-
-static void
-on_nonsense(struct conn *c, const char *why)
-{
-	const struct redirect *d = c->owner;
-
-	losses_fail_on_nonsense(d->worker, c, why);
-}
-
 /* The unanswered requests stay in the queue. */
 static bool
 on_loss(struct conn *c, const char *why, int64_t now)
 {
-	const struct redirect *d = c->owner;
-	struct worker *w = d->worker;
+	struct redirect *d = get_redirect(c);
+	struct worker *w = c->worker;
 
 	for (size_t i = d->head; w->parts && i < d->n; i++)
 		w->parts[d->queue[i].from.part].lost +=
 		    c->state == CONN_READY && w->external;
 	return losses_count_break(
-	    d->worker, c, (uint32_t)(d->n - d->head), why, now);
+	    c->worker, c, (uint32_t)(d->n - d->head), why, now);
 }
 
 static const struct conn_client redirect_client = {.ready = on_ready,
     .replies = on_replies,
     .error = on_error,
     .missed = on_missed,
-    .value = on_value,
-    .nonsense = on_nonsense,
+    .value = counters_check_value,
+    .nonsense = losses_fail_on_nonsense,
     .lost = on_loss};
 
 /* Records the age of a request that has no answer. */
@@ -486,9 +474,9 @@ redirect_end(struct worker *w, int64_t now)
 		n += give_up_all(w, d, now);
 	for (; w->nlater; n++)
 		give_up(w, &w->later[--w->nlater].request, now);
-	w->unanswered += n;
+	w->all.unanswered += n;
 	losses_add(w->run, n, "no reply to %s from another node for %g s",
-	    run_command(w->run), (double)w->run->timeout_ns / 1e9);
+	    w->run->work->command, (double)w->run->timeout_ns / 1e9);
 }
 
 void

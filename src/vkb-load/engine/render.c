@@ -1,12 +1,10 @@
-#include "render.h"
+#include "pieces.h"
 #include "arena.h"
-#include "blocks.h"
 #include "chooser.h"
 #include "engine.h"
 #include "keys.h"
 #include "mem.h"
 #include "mix.h"
-#include "pieces.h"
 #include "rowset.h"
 #include "values.h"
 
@@ -26,6 +24,30 @@
 #define FOURS 10000
 #define SHORT 48           /* bytes that are copied with fewer instructions */
 #define GOLDEN 0x9e3779b1u /* its multiples lie evenly, at any distance */
+
+#define BLOCK 64
+#define BLOCKS_MOST 256 /* bytes that are faster copied in blocks */
+
+/*
+ * Copies n bytes in whole blocks, up to BLOCK - 1 too many: lengths that
+ * differ by row or command would cost mispredicted branches. Returns the end.
+ */
+static inline char *
+copy_blocks(char *to, const char *from, size_t n)
+{
+	char *end = to + n;
+
+	if (n > BLOCKS_MOST) {
+		memcpy(to, from, n);
+		return end;
+	}
+	do {
+		memcpy(to, from, BLOCK);
+		to += BLOCK;
+		from += BLOCK;
+	} while (to < end);
+	return end;
+}
 
 /* The numbers and the tag of one command. */
 struct draw {
@@ -376,15 +398,15 @@ write_pieces(const struct template *t, const struct piece *p,
 	for (; p < end; p++)
 		switch (p->kind) {
 		case PIECE_BYTES:
-			to = blocks_copy(to, t->bytes + p->at, p->n);
+			to = copy_blocks(to, t->bytes + p->at, p->n);
 			break;
 		case PIECE_FIELD:
 			v = find_value(r, p->which, &n);
-			to = blocks_copy(to, v, n);
+			to = copy_blocks(to, v, n);
 			break;
 		case PIECE_VALUE:
 			v = rowset_value(find_value(r, p->which, &n), &n);
-			to = blocks_copy(to, v, n);
+			to = copy_blocks(to, v, n);
 			break;
 		case PIECE_LENGTH:
 			to = write_length(t, to, p, d, r);
@@ -646,7 +668,7 @@ copy_row(const struct compiled *s, struct draw *d, uint64_t row, char *to)
 	const struct prerendered *k = s->prerendered;
 	size_t n = k->at[row + 1] - k->at[row];
 
-	blocks_copy(to, k->bytes + k->at[row], n);
+	copy_blocks(to, k->bytes + k->at[row], n);
 	patch_command(
 	    s, d, to, k->offsets ? k->offsets + row * s->npatches : NULL);
 	return to + n;
@@ -1013,7 +1035,7 @@ write_shots(const struct shots *m, const uint8_t *steps, uint32_t turn,
 		if (block)
 			memcpy(to, s->bytes, block);
 		else
-			blocks_copy(to, s->bytes, s->len);
+			copy_blocks(to, s->bytes, s->len);
 		put_fours(fours, to + s->at, *v, wide);
 		to += s->len;
 	}
@@ -1033,11 +1055,10 @@ make_some(const struct shots *m, struct cursor *c, const struct keys *keys,
 	c->chooser->draw(c->chooser, &c->rng, c->number, keys->space, v, n);
 	if (m->values)
 		to = write_shots(m, steps, turn, v, to, n, wide, 0, true);
-	else if (m->longest > BLOCKS_BYTES || wide)
+	else if (m->longest > BLOCK || wide)
 		to = write_shots(m, steps, turn, v, to, n, wide, 0, false);
 	else if (m->longest > SHORT)
-		to = write_shots(
-		    m, steps, turn, v, to, n, false, BLOCKS_BYTES, false);
+		to = write_shots(m, steps, turn, v, to, n, false, BLOCK, false);
 	else
 		to = write_shots(m, steps, turn, v, to, n, false, SHORT, false);
 	c->number += n;

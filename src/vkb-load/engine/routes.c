@@ -2,13 +2,13 @@
 #include "client.h"
 #include "cmdargs.h"
 #include "cmdsource.h"
+#include "command.h"
 #include "control.h"
 #include "engine.h"
 #include "keys.h"
 #include "mem.h"
 #include "mix.h"
 #include "str.h"
-#include "tls.h"
 #include "words.h"
 
 #include <stdlib.h>
@@ -26,7 +26,6 @@ struct route {
 
 struct routes {
 	struct cmdsource source;
-	struct cmdsource *inner;
 	struct route *v; /* of each turn of the cycle, or step of the mix */
 	size_t n, cap;
 	const struct engine_target *target; /* while the texts are read */
@@ -38,11 +37,8 @@ static size_t
 ask_for_key(const struct engine_target *t, char *const *list, size_t n)
 {
 	const char **argv = mem_array(n + 3, sizeof *argv);
-	struct tls_context *tls = t->tls ? tls_context_new(&t->how) : NULL;
 	char why[CLIENT_WHY];
-	struct client *c = t->tls && !tls
-	    ? NULL
-	    : control_open(t, tls, 0, control_ms(t, 0), why);
+	struct client *c = control_open(t, 0, control_ms(t, 0), why);
 	struct reply *r = NULL;
 	size_t found = 0;
 
@@ -56,7 +52,6 @@ ask_for_key(const struct engine_target *t, char *const *list, size_t n)
 			found = i;
 	reply_free(r);
 	client_close(c);
-	tls_context_free(tls);
 	free(argv);
 	return found;
 }
@@ -93,7 +88,7 @@ make_route(const struct engine_target *t, char *const *list, size_t n)
 	return r;
 }
 
-/* Adds the routes of a text; NULL: a named test, whose keys have a tag. */
+/* Adds the routes of a text, or of a named test, whose keys have a tag. */
 static void
 add_text(struct routes *x, const char *text)
 {
@@ -103,7 +98,7 @@ add_text(struct routes *x, const char *text)
 	struct route r = {0};
 	const char *why;
 
-	if (!text) {
+	if (command_known(text)) {
 		x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);
 		x->v[x->n++] = r;
 		return;
@@ -128,8 +123,8 @@ get_route(const struct routes *x, const struct cursor *c)
 {
 	const struct mix_ring *ring = c->ring;
 
-	return &x->v[x->inner->mix ? ring->steps[c->step & ring->mask]
-				   : c->turn % x->inner->cycle];
+	return &x->v[x->source.inner->mix ? ring->steps[c->step & ring->mask]
+					  : c->turn % x->source.inner->cycle];
 }
 
 /* Returns the slot of the key of a request. */
@@ -155,7 +150,7 @@ find_slot(const struct route *r, const char *p)
 static void
 draw_step(const struct routes *x, const struct cursor *c, struct rng *rng)
 {
-	const struct mix *m = x->inner->mix;
+	const struct mix *m = x->source.inner->mix;
 
 	if (m && m->single && !m->turns)
 		c->ring->steps[c->step & c->ring->mask] =
@@ -175,11 +170,13 @@ make_one(
 	for (int i = 0;; i++) {
 		r = get_route(x, c);
 		*to = 0;
-		x->inner->ops->make(x->inner, c, keys, to, 1, 1, &used);
+		x->source.inner->ops->make(
+		    x->source.inner, c, keys, to, 1, 1, &used);
 		if (!r->word || i == TRIES || !(r->drawn || r->constant) ||
 		    keys->owners[find_slot(r, to)] == keys->node)
 			return used;
-		if (r->constant && !(x->inner->mix && x->inner->mix->single))
+		if (r->constant &&
+		    !(x->source.inner->mix && x->source.inner->mix->single))
 			return used;
 		rng = c->rng;
 		*c = begin;
@@ -193,7 +190,7 @@ get_room(const struct cmdsource *source, size_t bytes)
 {
 	const struct routes *x = (const struct routes *)source;
 
-	return x->inner->ops->room(x->inner, bytes);
+	return x->source.inner->ops->room(x->source.inner, bytes);
 }
 
 static uint32_t
@@ -209,27 +206,18 @@ make_requests(const struct cmdsource *source, struct cursor *c,
 	return i;
 }
 
-static uint64_t
-count_taken(const struct cmdsource *source, enum cmdsource_counter kind,
-    const struct cursor *c, uint64_t n)
-{
-	const struct routes *x = (const struct routes *)source;
-
-	return x->inner->ops->takes(x->inner, kind, c, n);
-}
-
 static void
 free_source(struct cmdsource *source)
 {
 	struct routes *x = (struct routes *)source;
 
-	x->inner->ops->free(x->inner);
+	x->source.inner->ops->free(x->source.inner);
 	free(x->v);
 	free(x);
 }
 
 static const struct cmdsource_ops ops = {
-    get_room, make_requests, count_taken, free_source};
+    get_room, make_requests, cmdsource_count_inner, free_source};
 
 /* Have all commands the same key? */
 static bool
@@ -260,10 +248,8 @@ routes_open(struct cmdsource *inner, const struct engine_target *t,
 		return inner;
 	x = mem_new(sizeof *x);
 	x->target = t;
-	if (!w->nmix)
-		add_text(x, w->text);
-	for (size_t i = 0; i < w->nmix; i++)
-		add_text(x, w->mix[i].text);
+	for (size_t i = 0; i < engine_count_commands(w); i++)
+		add_text(x, engine_command(w, i));
 	x->target = NULL;
 	inner->fixed = !inner->tagged && is_fixed(x);
 	inner->slot = x->n ? x->v->slot : 0;
@@ -272,13 +258,7 @@ routes_open(struct cmdsource *inner, const struct engine_target *t,
 		free(x);
 		return inner;
 	}
-	x->inner = inner;
-	x->source = *inner;
-	x->source.ops = &ops;
-	x->source.end = NULL;
-	x->source.places = x->source.nplaced = 0;
-	x->source.placed = NULL;
-	x->source.constant = x->source.len;
+	cmdsource_wrap(&x->source, inner, &ops);
 	x->source.routes = x;
 	return &x->source;
 }
@@ -292,7 +272,7 @@ routes_draw(const struct routes *x, struct cursor *c, const struct keys *keys,
 
 	r = get_route(x, c);
 	*buf = 0;
-	x->inner->ops->make(x->inner, c, keys, buf, 1, 1, &used);
+	x->source.inner->ops->make(x->source.inner, c, keys, buf, 1, 1, &used);
 	return r->word ? find_slot(r, buf)
 		       : (unsigned)rng_below(&c->rng, KEYS_SLOTS);
 }

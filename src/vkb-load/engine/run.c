@@ -1,7 +1,5 @@
 #include "run.h"
 #include "conn.h"
-#include "command.h"
-#include "str.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,8 +33,6 @@ run_space(const struct engine_work *w)
 int
 run_check(const struct engine_target *t, const struct engine_work *w)
 {
-	char hint[STR_HINT];
-
 	if (w->replay && w->parts > 1)
 		return err_fail("the replay of a trace cannot be shared among "
 				"several programs (--client)");
@@ -45,9 +41,6 @@ run_check(const struct engine_target *t, const struct engine_work *w)
 				"lost connection, whose database and "
 				"transaction are gone: max_lost must "
 				"be 0");
-	if (!w->nmix && !w->text && !command_known(w->command))
-		return err_fail("the engine has no test '%s'%s", w->command,
-		    str_hint(hint, w->command, command_names()));
 	if (t->nnodes == 0 || w->clients < 1 || w->threads < 1 ||
 	    w->pipeline < 1 || w->data_size < 0 || w->warmup_s < 0 ||
 	    w->rate < 0 ||
@@ -68,12 +61,6 @@ run_mark_stale(struct run *r)
 	pthread_mutex_lock(&r->gate->lock);
 	pthread_cond_broadcast(&r->gate->changed);
 	pthread_mutex_unlock(&r->gate->lock);
-}
-
-const char *
-run_command(const struct run *r)
-{
-	return r->work->text ? r->work->text : r->work->command;
 }
 
 bool

@@ -26,7 +26,6 @@
 struct checks;
 struct hist;
 struct intern;
-struct part;
 struct slotmap;
 struct delayed_request;
 struct dealer;
@@ -40,6 +39,19 @@ struct interval {
 	int64_t start_ns;
 	uint64_t errors; /* of this time, measured or not */
 	double p50_ms, p99_ms, max_ms;
+};
+
+/* What the requests of a thread got: all of them, or those of a part of a mix
+ * or of a command of a trace. */
+struct part {
+	struct hist *latency, *service; /* of 'all': of the interval */
+	uint64_t counted, misses, refused, lost, unanswered; /* see losses.h */
+	/* Of the replies being read: those of a part but for those taken; those
+	 * taken by redirect.h; misses of a part; error replies that count. */
+	uint32_t n, taken, missed, wrong;
+	char refusal[192];
+	struct engine_error errors[ENGINE_ERRORS];
+	size_t nerrors;
 };
 
 /* The connections of a thread to one node; see pools.h. */
@@ -80,7 +92,6 @@ struct worker {
 	struct delayed_request *later; /* sent again after a passing error */
 	size_t nlater, later_cap;
 	size_t nredirected; /* requests redirected or waiting */
-	uint32_t taken;     /* of the replies being read */
 	bool external;
 	bool ending;  /* no more requests are made */
 	bool cut;     /* 'ending' came before the measured time was over */
@@ -93,15 +104,11 @@ struct worker {
 	size_t slice; /* the one it runs or ran last */
 	int64_t interval_end;
 	size_t interval; /* SIZE_MAX after the last, but not in slices */
-	struct hist *latency, *service; /* of the interval */
-	uint64_t counted, interval_counted, misses, refused;
+	struct part all;
+	uint64_t interval_counted;
 	uint64_t errors_handed; /* errors that earlier intervals had */
 	uint64_t answered;      /* measured or not */
-	uint64_t lost, unanswered, reconnects; /* see losses.h */
-	uint32_t wrong; /* error replies that count, of this read */
-	char refusal[192];
-	struct engine_error errors[ENGINE_ERRORS];
-	size_t nerrors;
+	uint64_t reconnects;    /* see losses.h */
 	struct slotmap *map;
 	/* open loop */
 	struct schedule seen, sent;
@@ -208,9 +215,6 @@ struct run_options {
 int run_check(const struct engine_target *, const struct engine_work *);
 uint64_t run_space(const struct engine_work *);
 
-/* Returns the command of the load as given, for messages; borrowed. */
-const char *run_command(const struct run *);
-
 /* Reports the first failure; later ones are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
 void run_mark_stale(struct run *); /* a MOVED was seen */
@@ -289,5 +293,14 @@ struct redirected {
 	bool counted;
 	size_t part; /* of a mix */
 };
+
+/*
+ * Prepare and start the threads of a run. Return 0, or -1 after reporting an
+ * error. The caller calls threads_free in any case.
+ */
+int threads_init(struct run *, struct gate *, const struct engine_target *,
+    const struct engine_work *, const struct run_options *);
+int threads_start(struct run *);
+void threads_free(struct run *); /* may be all zero; the threads have ended */
 
 #endif

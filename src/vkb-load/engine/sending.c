@@ -26,8 +26,9 @@ make_refills(struct worker *w, const struct conn *c)
  * or the socket is full. Refills are sent with the last slice.
  */
 void
-sending_continue(struct worker *w, struct conn *c, int64_t now)
+sending_continue(struct conn *c, int64_t now)
 {
+	struct worker *w = c->worker;
 	const struct cmdsource *s = w->run->source;
 	struct iovec iov[2];
 	char *batch;
@@ -135,7 +136,7 @@ send_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	c->batch = run_is_open(r) ? 0 : n;
 	c->first_ns = 0;
 	c->start_ns = clock_ns();
-	sending_continue(w, c, now);
+	sending_continue(c, now);
 }
 
 void

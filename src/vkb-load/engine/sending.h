@@ -18,6 +18,6 @@ void sending_repeat(struct worker *, struct conn *, uint32_t n, int64_t now);
  */
 void sending_renew(struct worker *, struct conn *, struct cursor *, uint32_t n);
 /* Makes and sends the rest of the batch, as far as there is room. */
-void sending_continue(struct worker *, struct conn *, int64_t now);
+void sending_continue(struct conn *, int64_t now);
 
 #endif

@@ -100,11 +100,10 @@ find_lonely(const struct control_slots *s, char why[CLIENT_WHY])
 
 /* Adds the replicas of a single server. Returns 0, or -1 with 'why'. */
 static int
-ask_role(struct slotmap *m, const struct engine_target *t,
-    struct tls_context *tls, char why[CLIENT_WHY])
+ask_role(struct slotmap *m, const struct engine_target *t, char why[CLIENT_WHY])
 {
 	int ms = control_ms(t, CONTROL_MS);
-	struct client *c = control_open(t, tls, 0, ms, why);
+	struct client *c = control_open(t, 0, ms, why);
 	struct reply *r = c ? CLIENT_CALL(c, ms, "ROLE") : NULL;
 	const struct reply *list, *one;
 	long long port;
@@ -129,11 +128,11 @@ ask_role(struct slotmap *m, const struct engine_target *t,
 }
 
 static int
-ask_node(struct slotmap *m, const struct engine_target *t,
-    struct tls_context *tls, size_t i, char why[CLIENT_WHY])
+ask_node(struct slotmap *m, const struct engine_target *t, size_t i,
+    char why[CLIENT_WHY])
 {
 	int ms = control_ms(t, CONTROL_MS);
-	struct client *c = control_open(t, tls, i, ms, why);
+	struct client *c = control_open(t, i, ms, why);
 	struct control_slots s;
 	const char *wrong;
 
@@ -159,14 +158,14 @@ compare_slots(const void *a, const void *b)
 
 /* Asks the nodes in order until one answers. */
 static int
-ask_nodes(struct slotmap *m, const struct engine_target *t,
-    struct tls_context *tls, char why[CLIENT_WHY])
+ask_nodes(
+    struct slotmap *m, const struct engine_target *t, char why[CLIENT_WHY])
 {
 	size_t i;
 	int rc = -1;
 
 	for (i = 0; i < t->nnodes && rc < 0; i++)
-		rc = ask_node(m, t, tls, i, why);
+		rc = ask_node(m, t, i, why);
 	for (i = 0; i < m->n; i++)
 		qsort(m->nodes[i].turns, m->nodes[i].nturns,
 		    sizeof *m->nodes[i].turns, compare_slots);
@@ -269,8 +268,8 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 }
 
 struct slotmap *
-slotmap_new(const struct engine_target *t, struct tls_context *tls,
-    uint64_t space, const char (*tags)[3], bool replicas)
+slotmap_new(const struct engine_target *t, uint64_t space,
+    const char (*tags)[3], bool replicas)
 {
 	struct slotmap *m = mem_new(sizeof *m);
 	char why[CLIENT_WHY] = "there are no nodes", *at;
@@ -278,8 +277,8 @@ slotmap_new(const struct engine_target *t, struct tls_context *tls,
 	int rc;
 
 	m->replicas = replicas;
-	rc = t->cluster ? ask_nodes(m, t, tls, why)
-	    : replicas  ? ask_role(m, t, tls, why)
+	rc = t->cluster ? ask_nodes(m, t, why)
+	    : replicas  ? ask_role(m, t, why)
 			: 0;
 	for (i = 0; i < t->nnodes && !t->cluster && !replicas; i++)
 		add_node(m, t->nodes[i].host, t->nodes[i].port,
@@ -341,7 +340,7 @@ keep_places(struct slotmap *m, struct slotmap *old)
 
 struct slotmap *
 slotmap_refresh(struct slotmap *old, const struct engine_target *t,
-    struct tls_context *tls, uint64_t space, const char (*tags)[3])
+    uint64_t space, const char (*tags)[3])
 {
 	struct slotmap *m = mem_new(sizeof *m);
 	char why[CLIENT_WHY];
@@ -349,7 +348,7 @@ slotmap_refresh(struct slotmap *old, const struct engine_target *t,
 
 	m->replicas = old->replicas;
 	m->older = old;
-	if (ask_nodes(m, t, tls, why) < 0 || is_same_map(old, m)) {
+	if (ask_nodes(m, t, why) < 0 || is_same_map(old, m)) {
 		m->older = NULL;
 		slotmap_free(m);
 		return old;

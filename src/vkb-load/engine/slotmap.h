@@ -14,7 +14,6 @@
 
 struct addrinfo;
 struct engine_target;
-struct tls_context;
 
 struct slotmap_node {
 	char *host;
@@ -45,16 +44,15 @@ struct slotmap {
  * the primaries, whose slots are shared among them; after a refresh a primary
  * that has lost its replicas is one. Returns NULL after reporting an error.
  */
-struct slotmap *slotmap_new(const struct engine_target *, struct tls_context *,
-    uint64_t space, const char (*tags)[3], bool replicas);
+struct slotmap *slotmap_new(const struct engine_target *, uint64_t space,
+    const char (*tags)[3], bool replicas);
 
 /*
  * Reads the slots again; collections stay in their slots. Returns a map that
  * owns 'old', or 'old' itself if nothing has changed or no node answers.
  */
 struct slotmap *slotmap_refresh(struct slotmap *old,
-    const struct engine_target *, struct tls_context *, uint64_t space,
-    const char (*tags)[3]);
+    const struct engine_target *, uint64_t space, const char (*tags)[3]);
 /* Returns the node of that name, or NULL. */
 struct slotmap_node *slotmap_find(const struct slotmap *, const char *name);
 void slotmap_free(struct slotmap *); /* frees the older ones too */

@@ -9,7 +9,6 @@
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
-#include "threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,8 +39,8 @@ refresh_slotmap(struct run *r, int64_t now)
 		return;
 	r->refresh_ns = now + REFRESH_NS;
 	atomic_store(&r->map,
-	    slotmap_refresh(atomic_load(&r->map), r->target, r->setup.tls,
-		r->space, (const char(*)[3])r->tags));
+	    slotmap_refresh(atomic_load(&r->map), r->target, r->space,
+		(const char(*)[3])r->tags));
 }
 
 bool
@@ -193,7 +192,7 @@ streams_report_begin(const struct side *s)
 {
 	const struct engine_meter *m = s->load->meter;
 
-	if (m)
+	if (m && m->begin)
 		m->begin(m->arg);
 }
 
@@ -202,7 +201,7 @@ streams_report_end(const struct side *s)
 {
 	const struct engine_meter *m = s->load->meter;
 
-	if (m)
+	if (m && m->end)
 		m->end(m->arg);
 }
 
@@ -316,7 +315,7 @@ report_connected(const struct side *s)
 			tids = mem_resize(tids, n + 1, sizeof *tids);
 			tids[n++] = s->runs[i].workers[j].tid;
 		}
-	if (m)
+	if (m && m->connected)
 		m->connected(m->arg, tids, n);
 	free(tids);
 }

@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "mix.h"
 #include "pieces.h"
-#include "render.h"
 #include "rowset.h"
 #include "str.h"
 #include "transaction.h"
@@ -633,7 +632,7 @@ set_source(struct template *t)
 	    (struct cmdsource_ops){.takes = count_taken, .free = free_source};
 	o->ops = &t->ops;
 	o->mix = t->mix;
-	o->items = o->together = 1;
+	o->together = 1;
 	o->values = t->values ? t->values : 1;
 	for (size_t i = 0; i < t->ncommands; i++) {
 		s = &t->commands[i];
@@ -647,7 +646,6 @@ set_source(struct template *t)
 	o->len = o->len / times + 1;
 	o->constant = o->len;
 	if (!t->mix && t->ncommands == 1 && t->commands[0].items) {
-		o->counts = true;
 		o->items = t->commands[0].items;
 		o->zero_miss = t->commands[0].zero_miss;
 	}
@@ -703,19 +701,17 @@ template_new(
 {
 	const struct command_style style = {target->cluster, target->prefix,
 	    TEMPLATE_SAME, w->ttl_low, w->ttl_high};
-	const struct engine_part whole = {w->command, w->text, 1};
-	const struct engine_part *p = w->nmix ? w->mix : &whole;
-	size_t n = w->nmix ? w->nmix : 1;
+	size_t n = engine_count_commands(w);
 	struct piece_text *texts = mem_array(n, sizeof *texts);
+	const char *command;
 
-	for (size_t i = 0; i < n; i++, p++)
-		if (p->text) {
-			texts[i].text =
-			    words_expand_prefix(p->text, target->prefix);
-		} else {
-			texts[i].text = command_text(p->command, &style);
-			texts[i].values = 1;
-		}
+	for (size_t i = 0; i < n; i++) {
+		command = engine_command(w, i);
+		texts[i].values = command_known(command);
+		texts[i].text = texts[i].values
+		    ? command_text(command, &style)
+		    : words_expand_prefix(command, target->prefix);
+	}
 	/* cppcheck-suppress CastIntegerToAddressAtReturn */
 	return new_template(texts, n, w, target->cluster, why);
 }
@@ -731,7 +727,7 @@ template_open_seed(const struct engine_target *target,
 	struct template *t;
 	char *why;
 
-	in_order.sequential = true;
+	in_order.keys = (struct keyspec){.kind = KEYSPEC_SEQUENTIAL};
 	text->text = command_seed_text(w->command, &many, &style);
 	text->values = many;
 	t = new_template(text, 1, &in_order, target->cluster, &why);
@@ -796,17 +792,17 @@ template_source(struct template *t)
 struct cmdsource *
 template_open(const struct engine_target *target, const struct engine_work *w)
 {
-	const char *name = w->text ? w->text : w->command;
 	char *why;
 	struct template *t = template_new(target, w, &why);
 
 	if (!t) {
-		err_say("'%s': %s", name, why);
+		err_say("'%s': %s", w->command, why);
 		free(why);
 		return NULL;
 	}
 	if (*t->fields && !w->rows) {
-		err_say("'%s' uses a field, but the case has no dataset", name);
+		err_say("'%s' uses a field, but the case has no dataset",
+		    w->command);
 		template_free(t);
 		return NULL;
 	}

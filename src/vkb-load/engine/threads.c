@@ -1,4 +1,4 @@
-#include "threads.h"
+#include "run.h"
 #include "checks.h"
 #include "chooser.h"
 #include "client.h"
@@ -13,7 +13,6 @@
 #include "pools.h"
 #include "reconnect.h"
 #include "redirect.h"
-#include "run.h"
 #include "sending.h"
 #include "share.h"
 #include "slotmap.h"
@@ -49,7 +48,7 @@ send_next_batch(struct worker *w, struct conn *c, int64_t now)
 static void
 resume_conn(struct conn *c, int64_t now)
 {
-	struct worker *w = c->owner;
+	struct worker *w = c->worker;
 
 	if (w->external && c->again)
 		losses_resend(w, c, now);
@@ -60,7 +59,7 @@ resume_conn(struct conn *c, int64_t now)
 static void
 begin_conn(struct conn *c, int64_t now)
 {
-	struct worker *w = c->owner;
+	struct worker *w = c->worker;
 
 	if (w->checks)
 		checks_forget(c->expected);
@@ -76,7 +75,7 @@ begin_conn(struct conn *c, int64_t now)
 static void
 on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {
-	struct worker *w = c->owner;
+	struct worker *w = c->worker;
 	struct run *r = w->run;
 	uint32_t plain = c->awaited - c->refills;
 
@@ -90,7 +89,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 		c->refills = c->awaited;
 	counters_count_answers(
 	    w, r->arrivals->pacing->answered(w, c, now, plain), t->misses, now);
-	w->taken = 0;
+	w->all.taken = 0;
 	if (!c->awaited) {
 		w->loop.busy--;
 		if (w->external && (run_is_open(r) || !c->nredirected))
@@ -101,7 +100,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 static void
 on_error(struct conn *c, const char *line, uint32_t nth)
 {
-	struct worker *w = c->owner;
+	struct worker *w = c->worker;
 
 	bool ok;
 	size_t part = 0;
@@ -115,19 +114,19 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 		checks_excuse(w->checks, c->expected, nth);
 	if (w->parts) {
 		part = mixparts_find(w, c, nth, c->awaited);
-		mixparts_count_error(w, part, line);
+		counters_add_error(&w->parts[part], line);
 	}
 	if (redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
 		return;
-	counters_count_refused(w, line);
+	counters_count_refused(&w->all, line);
 	if (w->parts)
-		mixparts_count_refused(w, part, line);
+		counters_count_refused(&w->parts[part], line);
 }
 
 static void
 on_missed(struct conn *c, uint32_t nth, bool zero)
 {
-	struct worker *w = c->owner;
+	struct worker *w = c->worker;
 
 	if (w->checks)
 		checks_miss(w->checks, c->expected, nth);
@@ -135,38 +134,12 @@ on_missed(struct conn *c, uint32_t nth, bool zero)
 		mixparts_miss(w, mixparts_find(w, c, nth, c->awaited), zero);
 }
 
-static void
-on_value(struct conn *c, uint32_t nth, const char *p, size_t n, uint64_t left)
-{
-	const struct worker *w = c->owner;
-
-	checks_take(w->checks, c->expected, nth, p, n, left);
-}
-
-static void
-on_nonsense(struct conn *c, const char *why)
-{
-	losses_fail_on_nonsense(c->owner, c, why);
-}
-
-static bool
-on_loss(struct conn *c, const char *why, int64_t now)
-{
-	return losses_break(c->owner, c, why, now);
-}
-
-static void
-on_room(struct conn *c, int64_t now)
-{
-	sending_continue(c->owner, c, now);
-}
-
 /* The same where connections are reopened on purpose, or replies verified; a
  * function of its own keeps others fast. */
 static void
 on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 {
-	struct worker *w = c->owner;
+	struct worker *w = c->worker;
 
 	if (w->checks)
 		checks_end(w->checks, c->expected, t->replies);
@@ -180,10 +153,10 @@ static const struct conn_client worker_client = {.ready = begin_conn,
     .replies = on_replies,
     .error = on_error,
     .missed = on_missed,
-    .value = on_value,
-    .nonsense = on_nonsense,
-    .lost = on_loss,
-    .room = on_room};
+    .value = counters_check_value,
+    .nonsense = losses_fail_on_nonsense,
+    .lost = losses_break,
+    .room = sending_continue};
 
 static void
 run_tick(struct worker *w, int64_t now)
@@ -310,9 +283,6 @@ prepare_worker(struct worker *w)
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
 	w->warm = r->space * (uint64_t)w->index / r->nworkers;
-	w->latency = HIST_LATENCY();
-	if (run_is_open(r))
-		w->service = HIST_LATENCY();
 	mixparts_init(w);
 	w->loop.in = mem_new(CONN_READ_SIZE);
 	w->batch = cmdsource_buffer(s, RUN_SLICE);
@@ -479,6 +449,7 @@ make_setup(struct run *r)
 		add_command(r, &s, readonly);
 	r->setup.n = s.len;
 	r->setup.text = str_take(&s);
+	r->setup.tls = t->tls;
 	r->setup.servername = t->servername;
 	r->setup.resume = t->resume;
 	r->setup.zero_miss = r->source->zero_miss;
@@ -553,17 +524,12 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 		r->service = HIST_LATENCY();
 	make_setup(r);
 	make_workers(r);
-	if (t->tls) {
-		r->setup.tls = tls_context_new(&t->how);
-		if (!r->setup.tls)
-			return -1;
-	}
 	if (t->cluster) {
 		r->tags = mem_array(KEYS_SLOTS, sizeof *r->tags);
 		keys_fill_tags(r->tags);
 	}
-	m = slotmap_new(t, r->setup.tls, r->space, (const char(*)[3])r->tags,
-	    w->conns.replicas);
+	m = slotmap_new(
+	    t, r->space, (const char(*)[3])r->tags, w->conns.replicas);
 	atomic_store(&r->map, m);
 	if (m && r->only_node != SIZE_MAX && r->only_node >= m->n)
 		return err_fail("%s", RUN_MOVED);
@@ -595,8 +561,6 @@ free_worker(struct worker *w)
 	pools_free(w);
 	if (w->loop.ep >= 0)
 		close(w->loop.ep);
-	hist_free(w->latency);
-	hist_free(w->service);
 	hist_free(w->connect);
 	free(w->conns);
 	free(w->batch);
@@ -623,7 +587,6 @@ threads_free(struct run *r)
 	free(r->workers);
 	free(r->setup.text);
 	slotmap_free(atomic_load(&r->map));
-	tls_context_free(r->setup.tls);
 	chooser_free(r->chooser);
 	free(r->tags);
 	hist_free(r->latency);

@@ -181,9 +181,9 @@ verify_is_filled(const struct engine_work *w)
 {
 	bool all = w->filled;
 
-	for (size_t i = 0; i < w->nmix; i++)
-		all = all && !w->mix[i].text;
-	return all && (w->nmix || !w->text);
+	for (size_t i = 0; i < engine_count_commands(w); i++)
+		all = all && command_known(engine_command(w, i));
+	return all;
 }
 
 struct engine_work
@@ -199,7 +199,6 @@ verify_inner_work(const struct engine_work *w)
 
 struct verified {
 	struct cmdsource source;
-	struct cmdsource *inner;
 	struct values *sizes;
 	size_t most; /* bytes of the values of a command */
 };
@@ -324,7 +323,7 @@ verify_await(struct checks_queue *q, const char *command, size_t n)
 static size_t
 get_outer_room(const struct verified *v, size_t bytes)
 {
-	return bytes + v->inner->ops->room(v->inner, 0) + v->most;
+	return bytes + v->source.inner->ops->room(v->source.inner, 0) + v->most;
 }
 
 static size_t
@@ -332,7 +331,8 @@ get_room(const struct cmdsource *source, size_t bytes)
 {
 	const struct verified *v = (const struct verified *)source;
 
-	return get_outer_room(v, bytes) + v->inner->ops->room(v->inner, 1);
+	return get_outer_room(v, bytes) +
+	    v->source.inner->ops->room(v->source.inner, 1);
 }
 
 /* 'full' is what room was asked for. */
@@ -348,7 +348,8 @@ make_commands(const struct cmdsource *source, struct cursor *c,
 
 	for (i = 0; i < n && (size_t)(w.to - buf) < full; i++) {
 		*plain = 0;
-		v->inner->ops->make(v->inner, c, keys, plain, 1, 1, &used);
+		v->source.inner->ops->make(
+		    v->source.inner, c, keys, plain, 1, 1, &used);
 		w.from = plain;
 		if (is_kind(plain, WRITES))
 			visit_values(plain, plain + used, write_value, &w);
@@ -360,27 +361,18 @@ make_commands(const struct cmdsource *source, struct cursor *c,
 	return i;
 }
 
-static uint64_t
-count_taken(const struct cmdsource *source, enum cmdsource_counter kind,
-    const struct cursor *c, uint64_t n)
-{
-	const struct verified *v = (const struct verified *)source;
-
-	return v->inner->ops->takes(v->inner, kind, c, n);
-}
-
 static void
 free_source(struct cmdsource *source)
 {
 	struct verified *v = (struct verified *)source;
 
-	v->inner->ops->free(v->inner);
+	v->source.inner->ops->free(v->source.inner);
 	values_free(v->sizes);
 	free(v);
 }
 
 static const struct cmdsource_ops ops = {
-    get_room, make_commands, count_taken, free_source};
+    get_room, make_commands, cmdsource_count_inner, free_source};
 
 /* Returns how many values the commands of a text have together. */
 static unsigned
@@ -417,14 +409,9 @@ verify_open(
 
 	if (!values)
 		values = count_work_values(w);
-	v->inner = inner;
 	v->sizes = values_new(w);
 	v->most = values * (values_longest(v->sizes) + DIGITS_MOST);
-	*o = *inner;
-	o->ops = &ops;
-	o->end = NULL;
-	o->places = o->nplaced = 0;
-	o->placed = NULL;
+	cmdsource_wrap(o, inner, &ops);
 	o->len += values * values_mean(v->sizes); /* at most, of a mix */
 	o->constant = o->len;
 	return o;

@@ -32,6 +32,7 @@ struct written {
 	struct written_name *names;
 	size_t n, cap;
 	uint64_t added; /* names so far */
+	bool kept;      /* they stay on the server, see readback_keeps */
 	char *bytes;
 	size_t nbytes, bytes_cap;
 };

@@ -13,6 +13,7 @@
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/meter/watch.h"
+#include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/builds.h"
 
 #include <limits.h>
@@ -93,11 +94,13 @@ plan_case(const struct vbench *v, const struct json *cas)
 }
 
 static char *
-explain_case(const void *self, const struct json *cas)
+explain_case(
+    const void *self, const struct bench_case *c, const struct roles *roles)
 {
 	const struct vbench *v = self;
 
-	return vbtool_refuse(&v->tool, cas, v->login);
+	(void)roles;
+	return vbtool_refuse(&v->tool, c->record, v->login);
 }
 
 static struct rate *

@@ -299,7 +299,7 @@ vbtool_argv(const struct vbtool *tool, const struct engine_target *t,
 		push_number(&l, "--warmup", length->warmup_s);
 	if (w->resp3)
 		push_word(&l, mem_str("-3"));
-	if (w->sequential)
+	if (engine_is_ordered(w))
 		push_word(&l, mem_str("--sequential"));
 	if (t->cluster)
 		push_word(&l, mem_str("--cluster"));

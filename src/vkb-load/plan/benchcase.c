@@ -11,7 +11,6 @@
 #include "replay.h"
 #include "str.h"
 #include "valuespec.h"
-#include "vkb-load/engine/command.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +66,7 @@ static const struct field load_fields[] = {{"command", TEXT, AT(command)},
     {"warmup_s", REAL, AT(work.warmup_s)},
     {"warmup_apart", FLAG, AT(warmup_apart)},
     {"warmup_writes_only", FLAG, AT(warmup_writes_only)},
-    {"sequential", FLAG, AT(work.sequential)}, {"resp3", FLAG, AT(work.resp3)},
+    {"sequential", FLAG, AT(sequential)}, {"resp3", FLAG, AT(work.resp3)},
     {"verify", FLAG, AT(work.verify)}, {"cluster_mode", FLAG, AT(cluster)},
     {"reconnect", WHOLE, AT(work.conns.reconnect)},
     {"storm_s", REAL, AT(work.conns.storm_s)},
@@ -179,10 +178,9 @@ bench_case_fill_load(struct bench_load *l, const struct json *config)
 	for (size_t i = 0; i < COUNT_OF(load_fields); i++)
 		fill_field(
 		    l, &load_fields[i], json_get(config, load_fields[i].path));
+	if (l->sequential)
+		w->keys.kind = KEYSPEC_SEQUENTIAL;
 	w->command = l->mix ? l->mix : l->command;
-	w->text = l->mix || !l->command || command_known(l->command)
-	    ? NULL
-	    : l->command;
 	w->conns.tracking = w->conns.tracking || w->conns.bcast;
 	w->arrivals = l->poisson ? ENGINE_POISSON : ENGINE_CONSTANT;
 	w->resp3 = w->resp3 || w->conns.tracking;

@@ -45,7 +45,7 @@ explain_role(const struct role *r, unsigned parts)
 	if (w->keys.kind == KEYSPEC_LATEST)
 		return mem_str("the latest keys are known to one vkb-load "
 			       "only, so '--client' cannot share it");
-	if (l->cluster && (w->sequential || w->keys.kind == KEYSPEC_SEQUENTIAL))
+	if (l->cluster && engine_is_ordered(w))
 		return mem_str("'--client' cannot share the keys in sequence "
 			       "of a cluster");
 	return NULL;
@@ -54,22 +54,16 @@ explain_role(const struct role *r, unsigned parts)
 /* Returns why a case cannot be shared by so many parts, or NULL. Caller frees.
  */
 static char *
-shared_explain(const struct json *cas, unsigned parts)
+explain_parts(const struct bench_case *c, const struct roles *r, unsigned parts)
 {
-	struct bench_case c;
-	struct roles roles;
+	const char *engine = bench_case_engine(c->config);
 	char *why = NULL;
 
-	if (strcmp(bench_case_engine(json_get(cas, "config")),
-		BENCH_CASE_NATIVE) != 0)
-		return mem_printf("'--client' is not for the engine '%s'",
-		    bench_case_engine(json_get(cas, "config")));
-	bench_case_fill(&c, cas);
-	roles_make(&roles, &c, 0, 0);
-	for (size_t i = 0; i < roles.n && !why; i++)
-		why = explain_role(&roles.v[i], parts);
-	roles_free(&roles);
-	bench_case_free(&c);
+	if (strcmp(engine, BENCH_CASE_NATIVE) != 0)
+		return mem_printf(
+		    "'--client' is not for the engine '%s'", engine);
+	for (size_t i = 0; i < r->n && !why; i++)
+		why = explain_role(&r->v[i], parts);
 	return why;
 }
 
@@ -92,6 +86,8 @@ static char *
 find_obstacle(const struct schedule *a, const struct json *cas)
 {
 	const struct engine *e = engines_find(a->engines, cas);
+	struct bench_case c;
+	struct roles roles;
 	char *text, *its;
 
 	if (json_path(cas, "config.profiling") && !a->profiles->dir)
@@ -114,9 +110,15 @@ find_obstacle(const struct schedule *a, const struct json *cas)
 	    : NULL;
 	if (!its && a->elsewhere)
 		its = explain_elsewhere(json_get(cas, "config"));
+	bench_case_fill(&c, cas);
+	roles_make(&roles, &c, 0, 0);
 	if (!its && a->parts)
-		its = shared_explain(cas, a->parts);
-	return its ? its : e->cannot(e->self, cas);
+		its = explain_parts(&c, &roles, a->parts);
+	if (!its)
+		its = e->cannot(e->self, &c, &roles);
+	roles_free(&roles);
+	bench_case_free(&c);
+	return its;
 }
 
 static char *
