@@ -451,7 +451,9 @@ servercounts_calls(struct servercounts *s)
 	return now.sums.calls - s->before[PRIMARIES].sums.calls;
 }
 
-/* Sets the errors of a result to those between two readings. */
+/* Sets the errors of a result to those between two readings; one row stays
+ * free.
+ */
 static void
 set_errors(struct engine_result *r, const struct servercounts_sums *before,
     const struct servercounts_sums *after)
@@ -463,8 +465,8 @@ set_errors(struct engine_result *r, const struct servercounts_sums *before,
 		for (size_t k = 0; k < before->nkinds; k++)
 			if (strcmp(before->kinds[k].kind, e.kind) == 0)
 				e.count -= before->kinds[k].count;
-		if (e.count)
-			engine_result_add_error(r, &e);
+		if (e.count && r->nerrors < ENGINE_ERRORS - 1)
+			r->errors[r->nerrors++] = e;
 	}
 }
 
@@ -483,7 +485,7 @@ add_other_errors(struct engine_result *r)
 		return;
 	snprintf(e.kind, sizeof e.kind, "%s", kind);
 	snprintf(e.text, sizeof e.text, "%s", kind);
-	engine_result_add_error(r, &e);
+	r->errors[r->nerrors++] = e;
 }
 
 int
