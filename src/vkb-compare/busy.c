@@ -1,21 +1,48 @@
 #include "busy.h"
 #include "cases.h"
 #include "judge.h"
+#include "mem.h"
 #include "sample.h"
+#include "stats.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_DIFFERENCE .02
 #define LEAST_LEFT .01 /* of the CPU time, to the load and the server */
 #define LUCK .2
 
+/* Measures one side of all pairs. */
+static void
+measure_side(struct comparison *c, size_t side)
+{
+	double *known = mem_array(c->npairs + 1, sizeof *known), usual;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->npairs; i++) {
+		struct pairing *p = &c->pairs[i];
+
+		p->busy[side] = p->side[side]
+		    ? sample_median(
+			  cases_runs(p->side[side], "foreign_cpu_percent"))
+		    : NAN;
+		if (!isnan(p->busy[side]))
+			known[n++] = p->busy[side];
+	}
+	stats_sort(known, n);
+	usual = n ? stats_median(known, n) : NAN;
+	for (size_t i = 0; i < c->npairs; i++)
+		if (isnan(c->pairs[i].busy[side]))
+			c->pairs[i].busy[side] = usual;
+	free(known);
+}
+
 void
-busy_measure(struct pairing *p)
+busy_measure(struct comparison *c)
 {
 	for (size_t j = 0; j < 2; j++)
-		p->busy[j] = sample_median(
-		    cases_runs(p->side[j], "foreign_cpu_percent"));
+		measure_side(c, j);
 }
 
 /* Returns ln of how many times less CPU time other programs left to a side;

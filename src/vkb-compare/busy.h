@@ -21,12 +21,15 @@
 #include <stddef.h>
 
 struct comparison;
-struct pairing;
 struct row;
 
-/* Measures the CPU time of other programs on both sides, which the functions
- * below take from the pair: the median over the runs; NAN: not known. */
-void busy_measure(struct pairing *);
+/*
+ * Measures the CPU time of other programs on both sides, which the functions
+ * below take from the pair: the median over the runs; of a case that does not
+ * say it, as a command of a mixed scenario, the median of those that do. NAN:
+ * not known.
+ */
+void busy_measure(struct comparison *);
 
 /*
  * Return the variance of ln(contender / baseline) that other programs cause

@@ -452,6 +452,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		c->name[j] = record_subject_title(c->subject[j]);
 	c->pairs = pair_cases(base, who, contender, contender_who, &c->npairs);
 	judge_name_pairs(c);
+	busy_measure(c);
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		bool lost = all_failed(p->side[0]) || all_failed(p->side[1]);
@@ -465,7 +466,6 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		if (lost || !p->side[0] || !p->side[1])
 			continue;
 		c->matched++;
-		busy_measure(p);
 		p->reference = reference_compare(p);
 		before = c->nrows;
 		judge_metrics(c, p, r);

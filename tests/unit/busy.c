@@ -38,7 +38,7 @@ begin(struct world *w, double base, double contender)
 		w->kases[j] = (struct kase){.parts = &w->parts[j], .nparts = 1};
 		w->pair.side[j] = &w->kases[j];
 	}
-	busy_measure(&w->pair);
+	busy_measure(&(struct comparison){.pairs = &w->pair, .npairs = 1});
 }
 
 static void
@@ -159,11 +159,33 @@ found(void)
 		end(&w[i]);
 }
 
+/* A command of a mixed scenario has the share of the others. */
+static void
+missing(void)
+{
+	struct world w[3];
+	struct pairing pairs[3];
+
+	begin(&w[0], 90, 30);
+	begin(&w[1], NAN, 10);
+	begin(&w[2], 80, NAN);
+	for (size_t i = 0; i < 3; i++)
+		pairs[i] = w[i].pair;
+	busy_measure(&(struct comparison){.pairs = pairs, .npairs = 3});
+	tap_ok(pairs[1].busy[0] == 85 && pairs[2].busy[1] == 20,
+	    "a case that does not say its share has the median of the others");
+	tap_ok(pairs[0].busy[0] == 90 && pairs[1].busy[1] == 10,
+	    "the others have their own");
+	for (size_t i = 0; i < 3; i++)
+		end(&w[i]);
+}
+
 int
 main(void)
 {
 	weights();
 	shares();
 	found();
+	missing();
 	return tap_done();
 }

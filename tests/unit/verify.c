@@ -396,8 +396,9 @@ check_removing(void)
 				     "GET a ; 2 UNLINK b", "getdel a",
 				     "GETEX a", "HDEL a b", "EXPIRE a 5", NULL};
 	struct engine_work w = {.nmix = 0};
+	char get[] = "GET", del[] = "DEL a";
 	struct mixspec_part parts[2] = {
-	    {.command = "GET", .weight = 1}, {.command = "DEL a", .weight = 1}};
+	    {.command = get, .weight = 1}, {.command = del, .weight = 1}};
 
 	for (size_t i = 0; keeps[i]; i++) {
 		w.command = keeps[i];
