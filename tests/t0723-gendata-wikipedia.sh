@@ -84,10 +84,10 @@ perl -e 'my %stop = map { $_ => 1 } qw(a an and are as at be but by for if in in
     print $to ($which eq "prefix" ? substr $_, 0, 3 : length > 3 ? substr $_, -3 : $_), "\r\n" for @terms[0 .. 1999] }'
 test_that 'q_prefix.csv has the bytes of the Python tool' cmp want_prefix terms/q_prefix.csv
 test_that 'q_suffix.csv has the bytes of the Python tool' cmp want_suffix terms/q_suffix.csv
-printf '<mediawiki><page><ns>0</ns><revision><text xml:space="preserve" /></revision><revision><text></text><text bytes="1">&#x41;&#66;&lt;\r\nx\ry&bogus;&#0;&#xd800;&amp;lt;&apos;</text></revision></page></mediawiki>' >small.xml
-echo '{"dataset_generation": {"one.jsonl": {"doc_count": 1, "fields": [{"name": "text", "size": 34}]}}}' >one.json
+printf '<mediawiki><page><ns>0</ns><revision><text xml:space="preserve" /></revision><revision><text></text><text bytes="1">&#x41;&#66;&lt;\r\nx\ry&amp;lt;&apos;</text></revision></page></mediawiki>' >small.xml
+echo '{"dataset_generation": {"one.jsonl": {"doc_count": 1, "fields": [{"name": "text", "size": 15}]}}}' >one.json
 test_that 'a small dump is accepted' vkb-gendata -o a --wikipedia small.xml one.json
-test_same '{"text":"AB<\nx\ny&bogus;&#0;&#xd800;&lt;'"'"' AB"}' "$(cat a/one.jsonl)" \
+test_same '{"text":"AB<\nx\ny&lt;'"'"' AB"}' "$(cat a/one.jsonl)" \
   'entities and line ends are those of XML, and the first text that is not empty counts'
 test_that 'the XML file is valid' xmllint --noout a/wiki.xml
 test_same 100 "$(grep -c ' needle</text>' a/wiki.xml)" 'one in 15 texts has the injected word'
@@ -117,6 +117,12 @@ test_match "'cut.xml' ends within a page" .err 'the error says that the dump end
 echo '<html/>' >other.xml
 test_status 2 'a file that is not a dump is an error' vkb-gendata -o g --files wiki.csv --wikipedia other.xml wiki.json
 test_match "'other.xml' has no pages" .err 'the error says that the file has no pages'
+for bad in '&bogus;' '&#0;' '<b>'; do
+  printf '<mediawiki>\n<page><text>%s</text></page></mediawiki>' "$bad" >invalid.xml
+  test_status 2 "a dump that is not valid XML is an error: $bad" \
+    vkb-gendata -o g --files one.jsonl --wikipedia invalid.xml one.json
+  test_match "'invalid.xml' is not valid XML, on line 2" .err "the error has the line of $bad"
+done
 perl -e 'open F, "+<:raw", "bad.xml.bz2"; seek F, -s F > 900000 ? 600000 : 100000, 0; print F "x" x 300' \
   "$(cp multi.xml.bz2 bad.xml.bz2)"
 test_status 2 'a corrupt dump is an error' vkb-gendata -o g --files wiki.csv --wikipedia bad.xml.bz2 wiki.json

@@ -388,53 +388,30 @@ tarball_pack(const char *file, const char *top, const char *dir)
 	return -1;
 }
 
-static struct tarball *
-new_plain_reader(const char *name)
-{
-	struct tarball *t = new_reader(name);
-
-	archive_read_support_format_raw(t->in);
-	archive_read_support_format_empty(t->in);
-	return t;
-}
-
-/* Begins to read; an empty file is not an error. */
-static struct tarball *
-start_plain(struct tarball *t, int rc)
-{
-	struct archive_entry *e;
-
-	if (rc == ARCHIVE_OK)
-		rc = archive_read_next_header(t->in, &e);
-	if (rc == ARCHIVE_OK || rc == ARCHIVE_EOF) {
-		t->count = rc == ARCHIVE_OK;
-		return t;
-	}
-	report_corrupt(t);
-	tarball_close(t);
-	return NULL;
-}
-
 struct tarball *
 tarball_plain(const char *file)
 {
+	struct archive_entry *e;
 	struct tarball *t;
+	int rc;
 
 	if (access(file, R_OK) < 0) {
 		err_fail_sys("cannot read '%s'", file);
 		return NULL;
 	}
-	t = new_plain_reader(file);
-	return start_plain(
-	    t, archive_read_open_filename(t->in, file, PLAIN_BLOCK));
-}
-
-struct tarball *
-tarball_plain_memory(const void *data, size_t n, const char *name)
-{
-	struct tarball *t = new_plain_reader(name);
-
-	return start_plain(t, archive_read_open_memory(t->in, data, n));
+	t = new_reader(file);
+	archive_read_support_format_raw(t->in);
+	archive_read_support_format_empty(t->in);
+	rc = archive_read_open_filename(t->in, file, PLAIN_BLOCK);
+	if (rc == ARCHIVE_OK)
+		rc = archive_read_next_header(t->in, &e);
+	if (rc == ARCHIVE_OK || rc == ARCHIVE_EOF) {
+		t->count = rc == ARCHIVE_OK; /* an empty file is no error */
+		return t;
+	}
+	report_corrupt(t);
+	tarball_close(t);
+	return NULL;
 }
 
 long

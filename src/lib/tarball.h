@@ -48,13 +48,9 @@ int tarball_step(struct tarball *, struct tarball_file *);
  * error. */
 int tarball_pack(const char *archive, const char *top, const char *dir);
 
-/*
- * Opens a file, or bytes in memory (borrowed), for tarball_read, which
- * decompresses bzip2, gzip, xz and zstd. 'name' is for messages. Returns NULL
- * after reporting the error.
- */
+/* Opens a file for tarball_read, which decompresses bzip2, gzip, xz and zstd.
+ * Returns NULL after reporting the error. */
 struct tarball *tarball_plain(const char *file);
-struct tarball *tarball_plain_memory(const void *, size_t n, const char *name);
 /* Reads at most n bytes into 'to'. Returns their number, 0 at the end, or -1
  * after reporting that the archive is cut short or corrupt. */
 long tarball_read(struct tarball *, void *to, size_t n);

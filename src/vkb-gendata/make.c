@@ -237,8 +237,7 @@ write_rows(struct make_state *k, const struct recipe_file *f,
 	if (base)
 		return neighbours_write_file(
 		    &p, base, recipe_find(k->recipes, f->queries), to);
-	if (f->articles && k->dump &&
-	    !(p.articles = articles_open(k->dump, p.threads)))
+	if (f->articles && k->dump && !(p.articles = articles_open(k->dump)))
 		return -1;
 	rc = produce_write_file(&p, to);
 	articles_close(p.articles);

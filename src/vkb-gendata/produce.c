@@ -45,8 +45,8 @@ struct kept_cell {
 /* The state of one thread. */
 struct produce_thread {
 	struct work *work;
-	struct str block, content, plain;
-	struct article *articles; /* one for each row of the block */
+	struct str block, content;
+	struct str *articles; /* one for each row of the block */
 	size_t narticles;
 	struct kept_cell *kept; /* one for each field */
 	struct pyrandom py;
@@ -102,9 +102,8 @@ produce_row(struct produce_thread *m, uint64_t n, size_t place)
 	    .py = &m->py};
 
 	if (p->articles) {
-		article_decode(&m->articles[place], &m->plain);
-		c.article = m->plain.s;
-		c.article_len = m->plain.len;
+		c.article = m->articles[place].s;
+		c.article_len = m->articles[place].len;
 	}
 	encode_begin(&m->block, f, n);
 	for (c.field = 0; c.field < f->n; c.field++) {
@@ -141,7 +140,7 @@ read_articles(struct produce_thread *m, uint64_t n)
 		rc = articles_read_next(w->p->articles, &m->articles[i]);
 		if (rc <= 0)
 			break;
-		bytes += m->articles[i].text.len;
+		bytes += m->articles[i].len;
 	}
 	if (rc > 0)
 		return i;
@@ -237,9 +236,8 @@ produce_blocks(void *arg)
 	}
 	str_free(&m.block);
 	str_free(&m.content);
-	str_free(&m.plain);
 	for (size_t i = 0; i < m.narticles; i++)
-		article_free(&m.articles[i]);
+		str_free(&m.articles[i]);
 	free(m.articles);
 	for (size_t i = 0; i < f->n; i++)
 		str_free(&m.kept[i].text);
