@@ -406,7 +406,7 @@ tarball_plain(const char *file)
 	if (rc == ARCHIVE_OK)
 		rc = archive_read_next_header(t->in, &e);
 	if (rc == ARCHIVE_OK || rc == ARCHIVE_EOF) {
-		t->count = rc == ARCHIVE_OK; /* an empty file is no error */
+		t->count = rc == ARCHIVE_OK; /* an empty file is fine */
 		return t;
 	}
 	report_corrupt(t);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define WIDEST 16 /* most letters of a token */
-#define SOME 64   /* tokens that are appended at once */
 
 /* --- contents of many tokens, with a blank after each. They are appended to an
  * empty string, and may stop at four times the size of the cell in bytes, which
@@ -95,40 +94,15 @@ append_cyclic(struct str *s, const struct transform *t, const struct cell *c)
 		s->len = round * rounds + cut;
 }
 
-/*
- * A row's first token follows the last token of the row before. Copies WIDEST
- * bytes for each token, which is faster, into a buffer that they surely fit.
- */
+/* A row's first token follows the last token of the row before. */
 static void
 append_unique(struct str *s, const struct transform *t, const struct cell *c)
 {
 	uint64_t n = (c->row - 1) * (uint64_t)t->count;
-	long long left = t->count;
-	char some[SOME * (WIDEST + 1)], w[WIDEST] = "";
-	struct str first = {0};
-	size_t len;
 
-	add_letters(&first, n);
-	len = first.len;
-	memcpy(w, first.s, len);
-	str_free(&first);
-	while (left && s->len <= 4 * c->size) {
-		char *p = some;
-
-		for (int k = 0; k < SOME && left; k++, left--) {
-			size_t i = len;
-
-			memcpy(p, w, WIDEST);
-			p += len;
-			*p++ = ' ';
-			while (i && w[i - 1] == 'z')
-				w[--i] = 'a';
-			if (i)
-				w[i - 1]++;
-			else
-				w[len++] = 'a';
-		}
-		str_addn(s, some, (size_t)(p - some));
+	for (long long i = 0; i < t->count && s->len <= 4 * c->size; i++) {
+		add_letters(s, n + (uint64_t)i);
+		str_addc(s, ' ');
 	}
 }
 
@@ -233,23 +207,10 @@ append_repeated(struct str *s, const struct transform *t, const struct cell *c)
 /* --- other contents */
 
 static void
-append_number(struct str *s, uint64_t n)
-{
-	char buf[20], *p = buf + sizeof buf;
-
-	do
-		*--p = (char)('0' + n % 10);
-	while (n /= 10);
-	str_addn(s, p, (size_t)(buf + sizeof buf - p));
-}
-
-static void
 append_phrase_term(struct str *s, uint64_t phrase, uint64_t i)
 {
-	str_addn(s, "phrase", 6);
-	append_number(s, phrase);
-	str_addn(s, "_term", 5);
-	append_number(s, i);
+	str_printf(s, "phrase%llu_term%llu", (unsigned long long)phrase,
+	    (unsigned long long)i);
 }
 
 static void
@@ -310,31 +271,18 @@ make_fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 static void
 make_numeric(struct str *s, const struct transform *t, const struct cell *c)
 {
-	char buf[64], *p = buf + sizeof buf;
+	unsigned long long u, one = 1;
 	struct rng r;
-	uint64_t u;
 	long long v;
-	int i = 0;
 
 	seed_rng(c, &r);
 	v = t->least + (long long)rng_below(&r, t->steps);
-	u = (uint64_t)(v < 0 ? -v : v);
-	for (; i + 1 < t->decimals; i += 2, u /= 100) {
-		unsigned two = (unsigned)(u % 100);
-
-		*--p = (char)('0' + two % 10);
-		*--p = (char)('0' + two / 10);
-	}
-	for (; i < t->decimals; i++, u /= 10)
-		*--p = (char)('0' + u % 10);
+	u = v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v;
+	for (int i = 0; i < t->decimals; i++)
+		one *= 10;
+	str_printf(s, "%s%llu", v < 0 ? "-" : "", u / one);
 	if (t->decimals)
-		*--p = '.';
-	do
-		*--p = (char)('0' + u % 10);
-	while (u /= 10);
-	if (v < 0)
-		*--p = '-';
-	str_addn(s, p, (size_t)(buf + sizeof buf - p));
+		str_printf(s, ".%0*llu", t->decimals, u % one);
 }
 
 static void
@@ -460,8 +408,8 @@ append_injected_term(
 static void
 make_label(struct str *s, const struct transform *t, const struct cell *c)
 {
-	str_addn(s, "phrase", 6);
-	append_number(s, (c->row - 1) / (uint64_t)t->each);
+	str_printf(s, "phrase%llu",
+	    (unsigned long long)((c->row - 1) / (uint64_t)t->each));
 }
 
 static void
@@ -484,9 +432,6 @@ make_listed(struct str *s, const struct transform *t, const struct cell *c)
 	str_add(s, t->list[(c->row - 1) % t->nlist]);
 }
 
-/* How many consecutive rows share the content, see content_find_period. */
-enum period { ONE, EACH, ALL };
-
 /* How the result is used: it replaces the content so far, is appended to it, or
  * replaces it by tokens without the blank after the last one. */
 enum way { REPLACE, APPEND, TOKENS };
@@ -495,33 +440,32 @@ enum way { REPLACE, APPEND, TOKENS };
 static const struct {
 	void (*make)(
 	    struct str *, const struct transform *, const struct cell *);
-	enum period period;
 	enum way way;
 } kinds[] = {
-    [TRANSFORM_WIKIPEDIA] = {make_wikipedia, ONE, REPLACE},
-    [TRANSFORM_INJECT] = {append_injected_term, ALL, APPEND},
-    [TRANSFORM_REPEAT] = {append_repeated_term, ALL, APPEND},
-    [TRANSFORM_PREFIX_GEN] = {append_prefix_words, ALL, APPEND},
-    [TRANSFORM_PROXIMITY] = {make_proximity, EACH, TOKENS},
-    [TRANSFORM_PHRASE_LABEL] = {make_label, EACH, REPLACE},
-    [TRANSFORM_EXPANSION] = {make_expansion, EACH, REPLACE},
-    [TRANSFORM_FUZZY] = {make_fuzzy, EACH, REPLACE},
-    [TRANSFORM_NUMERIC] = {make_numeric, ONE, REPLACE},
-    [TRANSFORM_TAGS] = {make_tags, ONE, REPLACE},
-    [TRANSFORM_REPEATED] = {append_repeated, ALL, TOKENS},
-    [TRANSFORM_CYCLIC] = {append_cyclic, ALL, TOKENS},
-    [TRANSFORM_UNIQUE] = {append_unique, ONE, TOKENS},
-    [TRANSFORM_UUID] = {append_uuid, ONE, TOKENS},
-    [TRANSFORM_PROGRESSIVE] = {append_progressive, ONE, TOKENS},
-    [TRANSFORM_RANDOM_SET] = {append_random_set, ONE, TOKENS},
-    [TRANSFORM_STEMMABLE] = {append_stemmable, ONE, TOKENS},
-    [TRANSFORM_VECTOR] = {NULL, ONE, REPLACE},
-    [TRANSFORM_TERM] = {make_term, ONE, REPLACE},
-    [TRANSFORM_LABEL] = {make_label, EACH, REPLACE},
-    [TRANSFORM_EXPANDED] = {make_expanded_term, ONE, REPLACE},
-    [TRANSFORM_SPELT] = {make_fuzzy, EACH, REPLACE},
-    [TRANSFORM_IN_TURN] = {make_listed, ONE, REPLACE},
-    [TRANSFORM_WORD] = {make_word, ONE, REPLACE},
+    [TRANSFORM_WIKIPEDIA] = {make_wikipedia, REPLACE},
+    [TRANSFORM_INJECT] = {append_injected_term, APPEND},
+    [TRANSFORM_REPEAT] = {append_repeated_term, APPEND},
+    [TRANSFORM_PREFIX_GEN] = {append_prefix_words, APPEND},
+    [TRANSFORM_PROXIMITY] = {make_proximity, TOKENS},
+    [TRANSFORM_PHRASE_LABEL] = {make_label, REPLACE},
+    [TRANSFORM_EXPANSION] = {make_expansion, REPLACE},
+    [TRANSFORM_FUZZY] = {make_fuzzy, REPLACE},
+    [TRANSFORM_NUMERIC] = {make_numeric, REPLACE},
+    [TRANSFORM_TAGS] = {make_tags, REPLACE},
+    [TRANSFORM_REPEATED] = {append_repeated, TOKENS},
+    [TRANSFORM_CYCLIC] = {append_cyclic, TOKENS},
+    [TRANSFORM_UNIQUE] = {append_unique, TOKENS},
+    [TRANSFORM_UUID] = {append_uuid, TOKENS},
+    [TRANSFORM_PROGRESSIVE] = {append_progressive, TOKENS},
+    [TRANSFORM_RANDOM_SET] = {append_random_set, TOKENS},
+    [TRANSFORM_STEMMABLE] = {append_stemmable, TOKENS},
+    [TRANSFORM_VECTOR] = {NULL, REPLACE},
+    [TRANSFORM_TERM] = {make_term, REPLACE},
+    [TRANSFORM_LABEL] = {make_label, REPLACE},
+    [TRANSFORM_EXPANDED] = {make_expanded_term, REPLACE},
+    [TRANSFORM_SPELT] = {make_fuzzy, REPLACE},
+    [TRANSFORM_IN_TURN] = {make_listed, REPLACE},
+    [TRANSFORM_WORD] = {make_word, REPLACE},
 };
 
 void
@@ -576,27 +520,4 @@ content_make_room(struct str *s, size_t text, size_t characters)
 		end--;
 	memmove(s->s + end, s->s + text, s->len - text + 1);
 	s->len -= text - end;
-}
-
-static uint64_t
-get_period(const struct transform *t)
-{
-	if (t->kind == TRANSFORM_INJECT && t->share < 1)
-		return 1;
-	return kinds[t->kind].period == EACH ? (uint64_t)t->each
-					     : kinds[t->kind].period == ONE;
-}
-
-/* The period is the greatest common divisor; gcd(0, x) is x. */
-uint64_t
-content_find_period(const struct transform *t, size_t n)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < n; i++)
-		for (uint64_t x = get_period(&t[i]), rest; x; x = rest) {
-			rest = all % x;
-			all = x;
-		}
-	return all;
 }

@@ -29,12 +29,6 @@ void content_apply_transform(
     const struct transform *, const struct cell *, struct str *s);
 
 /*
- * Returns how many consecutive rows, counted from the first, share the content
- * that these transforms make. Returns 0 if all rows share it.
- */
-uint64_t content_find_period(const struct transform *, size_t n);
-
-/*
  * Returns how many leading bytes of 's' are encyclopedia text after the
  * transform was applied; 'text' is that number before it.
  */

@@ -13,7 +13,6 @@
 #include "sidecar.h"
 #include "str.h"
 #include "tempfile.h"
-#include "vectors.h"
 #include "vocabulary.h"
 #include "wikipedia.h"
 
@@ -31,7 +30,6 @@ struct make_state {
 	const struct make *m;
 	const struct recipes *recipes;
 	struct vocabulary *words;
-	struct vectors *vectors;
 	char *dump;       /* path of a wiki dump; NULL: use the built-in text */
 	uint64_t dump_id; /* 0: not fetched yet */
 	struct meter meter;
@@ -229,10 +227,7 @@ write_rows(struct make_state *k, const struct recipe_file *f,
 
 	if (f->words && !k->words)
 		k->words = vocabulary_new();
-	if ((base || recipe_find_vector(f) < f->n) && !k->vectors)
-		k->vectors = vectors_new();
 	p.words = k->words;
-	p.vectors = k->vectors;
 	meter_begin(&k->meter, f->name, (double)(base ? base : f)->rows);
 	if (base)
 		return neighbours_write_file(
@@ -320,7 +315,6 @@ static void
 free_maker(struct make_state *k)
 {
 	vocabulary_free(k->words);
-	vectors_free(k->vectors);
 	free(k->dump);
 }
 

@@ -5,12 +5,10 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #define SHORTEST 4 /* words of the shortest sentence */
 #define LONGEST 28
 #define COMMA 12 /* one word in COMMA is followed by a comma */
-#define CHUNK 4096
 
 /* Draws a nearly normal number: the sum of 12 uniform ones, minus 6. */
 static double
@@ -21,19 +19,6 @@ draw_normal(struct rng *r)
 	for (int i = 0; i < 12; i++)
 		z += rng_unit(r);
 	return z;
-}
-
-/* Makes room for a chunk and its longest word, without clearing it. */
-static void
-reserve_chunk(struct str *s)
-{
-	static const char blanks[CHUNK + 2 * VOCABULARY_ROOM];
-	size_t len = s->len;
-
-	if (s->cap - s->len <= sizeof blanks) {
-		str_addn(s, blanks, sizeof blanks);
-		s->len = len;
-	}
 }
 
 void
@@ -50,19 +35,17 @@ natural_append_text(struct str *s, const struct vocabulary *v, struct rng *r,
 
 		if (s->len + len + 2 > end)
 			break;
-		reserve_chunk(s);
 		if (first)
 			left = SHORTEST + rng_below(r, LONGEST - SHORTEST + 1);
 		if (i > 0)
-			s->s[s->len++] = ' ';
-		memcpy(s->s + s->len, w, VOCABULARY_ROOM);
+			str_addc(s, ' ');
+		str_addn(s, w, len);
 		if (first)
-			s->s[s->len] -= 'a' - 'A';
-		s->len += len;
+			s->s[s->len - len] -= 'a' - 'A';
 		if (--left == 0)
-			s->s[s->len++] = '.';
+			str_addc(s, '.');
 		else if (rng_below(r, COMMA) == 0)
-			s->s[s->len++] = ',';
+			str_addc(s, ',');
 	}
 	str_add(s, "");
 }

@@ -217,8 +217,7 @@ search_rows(void *arg)
 
 	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {
-			vectors_make_row(
-			    s->p->vectors, salt, i + 1, field, s->dims, row);
+			vectors_make_row(salt, i + 1, field, s->dims, row);
 			compare_row_with_queries(s, nearest, row, i);
 		}
 		pthread_mutex_lock(&s->lock);
@@ -268,7 +267,7 @@ make_queries(struct search *s, const struct recipe_file *queries)
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;
 
-		vectors_make_row(s->p->vectors, salt, q + 1, field, s->dims, v);
+		vectors_make_row(salt, q + 1, field, s->dims, v);
 		s->norm[q] = compute_length(v, s->dims);
 	}
 }

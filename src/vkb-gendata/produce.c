@@ -20,7 +20,6 @@
 #define FIRST 4         /* rows of a block while the size of rows is unknown */
 #define MOST 65536      /* rows of a block */
 #define TEXTS (4 << 20) /* bytes of articles of a block, about */
-#define KEPT (16 << 20) /* bytes of cells kept by a thread for reuse */
 
 struct work {
 	const struct produce *p;
@@ -36,19 +35,12 @@ struct work {
 	bool failed;
 };
 
-/* The encoded cell of a field that later rows may share. */
-struct kept_cell {
-	uint64_t period, version; /* content_find_period; 1: nothing is kept */
-	struct str text;
-};
-
 /* The state of one thread. */
 struct produce_thread {
 	struct work *work;
 	struct str block, content;
 	struct str *articles; /* one for each row of the block */
 	size_t narticles;
-	struct kept_cell *kept; /* one for each field */
 	struct pyrandom py;
 	float *vector;
 };
@@ -66,14 +58,8 @@ produce_text(struct produce_thread *m, const struct cell *c)
 {
 	const struct recipe_file *f = m->work->p->file;
 	const struct recipe_field *x = &f->fields[c->field];
-	struct kept_cell *k = &m->kept[c->field];
-	uint64_t version = k->period ? (c->row - 1) / k->period : 0;
-	size_t from = m->block.len, len = 0;
+	size_t len = 0;
 
-	if (k->text.len && k->version == version) {
-		str_addn(&m->block, k->text.s, k->text.len);
-		return;
-	}
 	str_clear(&m->content);
 	for (size_t i = 0; i < x->nt; i++) {
 		content_apply_transform(&x->t[i], c, &m->content);
@@ -82,11 +68,6 @@ produce_text(struct produce_thread *m, const struct cell *c)
 	content_make_room(&m->content, len, x->size);
 	content_cut(&m->content, x->size);
 	encode_text(&m->block, f, c->field, &m->content);
-	if (k->period == 1 || m->block.len - from > KEPT / f->n)
-		return;
-	str_clear(&k->text);
-	str_addn(&k->text, m->block.s + from, m->block.len - from);
-	k->version = version;
 }
 
 static void
@@ -111,7 +92,7 @@ produce_row(struct produce_thread *m, uint64_t n, size_t place)
 
 		if (x->dims) {
 			vectors_make_row(
-			    p->vectors, c.salt, n, c.field, x->dims, m->vector);
+			    c.salt, n, c.field, x->dims, m->vector);
 			encode_vector(&m->block, f, c.field, m->vector);
 			continue;
 		}
@@ -218,13 +199,8 @@ produce_blocks(void *arg)
 	uint64_t first, block, n;
 	size_t dims = 0;
 
-	m.kept = mem_array(f->n + 1, sizeof *m.kept);
-	for (size_t i = 0; i < f->n; i++) {
-		const struct recipe_field *x = &f->fields[i];
-
-		m.kept[i].period = content_find_period(x->t, x->nt);
-		dims = x->dims > dims ? x->dims : dims;
-	}
+	for (size_t i = 0; i < f->n; i++)
+		dims = f->fields[i].dims > dims ? f->fields[i].dims : dims;
 	m.vector = mem_array(dims + 1, sizeof *m.vector);
 	while ((n = take_block(&m, &first, &block)) > 0) {
 		for (uint64_t i = 1; i <= n; i++) {
@@ -239,9 +215,6 @@ produce_blocks(void *arg)
 	for (size_t i = 0; i < m.narticles; i++)
 		str_free(&m.articles[i]);
 	free(m.articles);
-	for (size_t i = 0; i < f->n; i++)
-		str_free(&m.kept[i].text);
-	free(m.kept);
 	free(m.vector);
 	return NULL;
 }

@@ -13,7 +13,6 @@ struct articles;
 struct sidecar_content;
 struct meter;
 struct recipe_file;
-struct vectors;
 struct vocabulary;
 
 struct produce {
@@ -21,7 +20,6 @@ struct produce {
 	uint64_t seed;
 	size_t threads;
 	const struct vocabulary *words;
-	const struct vectors *vectors;
 	struct articles *articles; /* NULL: use the built-in text */
 	struct meter *meter;       /* shows the rows and bytes so far */
 };

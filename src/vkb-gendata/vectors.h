@@ -8,13 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct vectors; /* read-only tables, which threads may share */
-
-struct vectors *vectors_new(void);
-void vectors_free(struct vectors *);
-
 /* Sets to[0..dims-1] to the vector of the row (from 1), field and file salt. */
-void vectors_make_row(const struct vectors *, uint64_t salt, uint64_t row,
-    size_t field, size_t dims, float *to);
+void vectors_make_row(
+    uint64_t salt, uint64_t row, size_t field, size_t dims, float *to);
 
 #endif
