@@ -185,7 +185,7 @@ run_report(void *opts, struct opt_args *args)
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
-	rc = model_read(&m, in, opt_tmpdir());
+	rc = model_read(&m, in);
 	if (render_output(&s, o, &m) < 0 ||
 	    (!o->graphs && output_write(&out, &s) < 0))
 		rc = -1;

@@ -25,9 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SPILL (16 * 1048576) /* bytes of values to keep in memory */
-#define BUSY 10              /* percent of all CPUs used by other processes */
-#define FAR 10 /* modified z of an outlier that noise does not explain */
+#define BUSY 10 /* percent of all CPUs used by other processes */
+#define FAR 10  /* modified z of an outlier that noise does not explain */
 
 struct opts {
 	const char *precision;
@@ -437,19 +436,11 @@ print_table(const struct lines *l)
 static int
 finish_table(struct summary *s, struct lines *l)
 {
-	int rc = 0;
-
-	for (size_t i = 0; i < summary_count(s); i++) {
-		struct json *rec = summary_record(s, i, true);
-
-		if (rec)
-			keep_summary(l, rec);
-		else
-			rc = -1;
-	}
+	for (size_t i = 0; i < summary_count(s); i++)
+		keep_summary(l, summary_record(s, i, true));
 	if (l->n)
 		qsort(l->v, l->n, sizeof *l->v, compare_lines);
-	return print_table(l) < 0 ? -1 : rc;
+	return print_table(l);
 }
 
 /* Does the line come before summary 'i'? */
@@ -462,7 +453,7 @@ is_before(const struct line *x, struct summary *s, size_t i)
 
 	if (c == 0) {
 		y.rec = summary_record(s, i, false);
-		c = y.rec ? compare_lines(x, &y) : 0;
+		c = compare_lines(x, &y);
 		json_free(y.rec);
 	}
 	free(key);
@@ -524,7 +515,6 @@ run_stats(void *opts, struct opt_args *args)
 	parts = parts_new();
 	s = summary_new();
 	summary_set_precision(s, wanted);
-	summary_spill(s, opt_tmpdir(), SPILL);
 	rc = collect_records(in, s, &l, parts, o->text);
 	if (rc == 0)
 		rc = jsonl_check_some(in);

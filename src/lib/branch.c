@@ -21,87 +21,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The column of a case that was read last: the series of its machines follow
- * each other. */
-struct branch_column {
-	const struct rows *of; /* NULL: nothing is read */
-	size_t at;             /* which column of these */
-	struct rows_run *runs;
-	double *v, *counts; /* of COUNTED_METRIC; NULL: not needed */
-};
-
-static void
-clear_column(struct branch_column *c)
-{
-	free(c->runs);
-	free(c->v);
-	free(c->counts);
-	*c = (struct branch_column){0};
-}
-
-/* Reads the counts of the runs if the metric needs them. */
-static int
-read_counts(struct branch_column *c, const struct branch *h,
-    const struct branch_series *s)
-{
-	const struct rows *r = &s->kase->rows;
-	const struct metric m = metric_guess(s->metric);
-	size_t at = rows_find(r, COUNTED_METRIC);
-
-	if (!counted_may_be(&m) || at == r->ncols)
-		return 0;
-	c->counts = mem_array(r->n + 1, sizeof *c->counts);
-	return rows_values(r, h->reading->scratch, at, c->counts);
-}
-
-/* Reads the column of a series, unless it is the last that was read. Returns -1
- * on error, after reporting it. */
-static int
-load_column(struct branch_column *c, const struct branch *h,
-    const struct branch_series *s)
-{
-	const struct rows *r = &s->kase->rows;
-	struct scratch *scratch = h->reading->scratch;
-
-	if (c->of == r && c->at == s->column)
-		return 0;
-	clear_column(c);
-	c->runs = mem_array(r->n + 1, sizeof *c->runs);
-	c->v = mem_array(r->n + 1, sizeof *c->v);
-	if (rows_runs(r, scratch, c->runs) < 0 ||
-	    rows_values(r, scratch, s->column, c->v) < 0 ||
-	    read_counts(c, h, s) < 0)
-		return -1;
-	c->of = r;
-	c->at = s->column;
-	return 0;
-}
-
 /* The values of a series, in the order of the input. */
 struct part {
 	size_t n;
 	struct rows_run *runs; /* .session: the index of the point */
-	double *v, *counts;    /* counts: NAN: measured */
+	double *v;
+	double *counts; /* NAN: measured; NULL: the metric is not counted */
 };
 
-/* Takes the values of the column that are of the machine of the series. */
+/* Takes the values that are of the machine of the series. */
 static struct part
 take_part(const struct branch *h, const struct branch_series *s)
 {
-	const struct branch_column *c = h->column;
-	const struct machines *m = h->reading->machines;
-	size_t n = s->kase->rows.n;
-	struct part p = {.runs = mem_array(n + 1, sizeof *p.runs),
-	    .v = mem_array(n + 1, sizeof *p.v),
-	    .counts = mem_array(n + 1, sizeof *p.counts)};
+	const struct rows *r = &s->kase->rows;
+	const struct metric m = metric_guess(s->metric);
+	size_t at =
+	    counted_may_be(&m) ? rows_find(r, COUNTED_METRIC) : r->ncols;
+	struct part p = {.runs = mem_array(r->n + 1, sizeof *p.runs),
+	    .v = mem_array(r->n + 1, sizeof *p.v)};
 
-	for (size_t i = 0; i < n; i++) {
-		if (machines_find(m, c->runs[i].block) != s->machine)
+	rows_values(r, s->column, p.v);
+	if (at < r->ncols) {
+		p.counts = mem_array(r->n + 1, sizeof *p.counts);
+		rows_values(r, at, p.counts);
+	}
+	for (size_t i = 0; i < r->n; i++) {
+		if (machines_find(h->reading->machines, r->runs[i].block) !=
+		    s->machine)
 			continue;
-		p.runs[p.n] = c->runs[i];
-		p.runs[p.n].session = (uint32_t)h->places[c->runs[i].session];
-		p.v[p.n] = c->v[i];
-		p.counts[p.n++] = c->counts ? c->counts[i] : NAN;
+		p.runs[p.n] = r->runs[i];
+		p.runs[p.n].session = (uint32_t)h->places[r->runs[i].session];
+		p.v[p.n] = p.v[i];
+		if (p.counts)
+			p.counts[p.n] = p.counts[i];
+		p.n++;
 	}
 	return p;
 }
@@ -122,22 +75,16 @@ compare_by_version(const void *a, const void *b)
 	return c ? c : strcmp(x->text, y->text);
 }
 
-/* Returns which machines have rows of the case; all of them if that cannot be
- * read, which is reported. Caller frees. */
+/* Returns which machines have rows of the case. Caller frees. */
 static bool *
 find_machines(const struct branch *h, const struct reading_case *k)
 {
 	const struct machines *m = h->reading->machines;
-	size_t n = machines_count(m);
-	struct rows_run *runs = mem_array(k->rows.n + 1, sizeof *runs);
-	bool *has = mem_array(n, sizeof *has);
-	bool read = rows_runs(&k->rows, h->reading->scratch, runs) == 0;
+	bool *has = mem_array(machines_count(m), sizeof *has);
 
-	for (size_t i = 0; i < n; i++)
-		has[i] = n == 1 || !read;
-	for (size_t i = 0; i < k->rows.n && n > 1 && read; i++)
-		has[machines_find(m, runs[i].block)] = true;
-	free(runs);
+	has[0] = machines_count(m) == 1;
+	for (size_t i = 0; i < k->rows.n; i++)
+		has[machines_find(m, k->rows.runs[i].block)] = true;
 	return has;
 }
 
@@ -379,10 +326,9 @@ order_points(struct branch *h)
 }
 
 void
-branch_begin(struct branch *h, const char *dir)
+branch_begin(struct branch *h)
 {
-	*h = (struct branch){.reading = reading_new(dir),
-	    .column = mem_new(sizeof(struct branch_column))};
+	*h = (struct branch){.reading = reading_new()};
 }
 
 void
@@ -412,9 +358,6 @@ branch_free(struct branch *h)
 	free(h->losses);
 	casename_free(h->names);
 	reading_free(h->reading);
-	if (h->column)
-		clear_column(h->column);
-	free(h->column);
 	*h = (struct branch){0};
 }
 
@@ -476,17 +419,14 @@ group_values(
 	}
 }
 
-int
+void
 branch_read_values(const struct branch *h, const struct branch_series *s,
     struct branch_values *to)
 {
-	struct part c;
+	struct part c = take_part(h, s);
 
 	*to = (struct branch_values){0};
-	if (load_column(h->column, h, s) < 0)
-		return -1;
-	c = take_part(h, s);
-	if (h->column->counts) {
+	if (c.counts) {
 		to->counted = is_newest_counted(&c, h->npoints);
 		to->others = counted_keep(to->counted, c.v, c.counts, c.n);
 	}
@@ -497,7 +437,6 @@ branch_read_values(const struct branch *h, const struct branch_series *s,
 	free(c.runs);
 	free(c.v);
 	free(c.counts);
-	return 0;
 }
 
 void

@@ -75,13 +75,11 @@ struct branch {
 	size_t machines; /* that measured it */
 	struct casename *names;
 	struct reading *reading;
-	struct branch_column *column; /* the last that was read */
 	size_t *places; /* of points, by their number in the reading */
 };
 
-/* Records are read by reading_add(branch.reading, ...). Large histories use an
- * unnamed file in 'dir'. */
-void branch_begin(struct branch *, const char *dir);
+/* Records are read by reading_add(branch.reading, ...). */
+void branch_begin(struct branch *);
 
 /* Makes the points, machines and series, after all is read. A host with 'least'
  * points is a machine of its own, see machines.h. */
@@ -95,9 +93,9 @@ size_t branch_find_point(const struct branch *, const struct json *subject);
 /*
  * Reads the values of a series; free them with branch_free_values. Where some
  * runs were counted and others measured, those of the newest point decide which
- * are kept, counted ones first. Returns -1 on error, after reporting it.
+ * are kept, counted ones first.
  */
-int branch_read_values(const struct branch *, const struct branch_series *,
+void branch_read_values(const struct branch *, const struct branch_series *,
     struct branch_values *);
 void branch_free_values(struct branch_values *);
 

@@ -54,20 +54,6 @@ count_text(struct group_tally **t, size_t *n, const char *text, size_t len)
 	(*t)[i].n++;
 }
 
-size_t
-group_bytes(const struct group *g)
-{
-	return rows_bytes(&g->rows) + merged_bytes(&g->hists);
-}
-
-int
-group_spill(struct group *g, struct scratch *s)
-{
-	if (rows_spill(&g->rows, s) < 0)
-		return -1;
-	return merged_spill(&g->hists, s);
-}
-
 struct hist *
 group_decode(const char *text, size_t n, const char *name, const char *where)
 {

@@ -14,7 +14,6 @@ struct hist;
 struct intern;
 struct run_series;
 struct run_record;
-struct scratch;
 
 struct group_env {
 	uint32_t env; /* number of a caseset; GROUP_NO_ENV */
@@ -46,11 +45,6 @@ void group_free(struct group *);
 #define GROUP_NO_ENV UINT32_MAX
 int group_add(struct group *, const struct run_record *, struct intern *names,
     uint32_t session, uint32_t env, const char *where);
-
-/* Returns the bytes of memory of its values. */
-size_t group_bytes(const struct group *);
-/* Moves them to the disk. Returns 0, or -1 and an error is reported. */
-int group_spill(struct group *, struct scratch *);
 
 /* Returns NULL on error, after reporting it; text NULL is not a string. */
 struct hist *group_decode(

@@ -358,13 +358,6 @@ hist_get(const struct hist *h, size_t cell)
 	return get_count(h, cell);
 }
 
-size_t
-hist_bytes(const struct hist *h)
-{
-	return sizeof *h + (h->n / PAGE + 1) * sizeof *h->pages +
-	    h->cap * sizeof *h->storage;
-}
-
 void
 hist_put(struct hist *h, const struct hist_tally *t, size_t n)
 {

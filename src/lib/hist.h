@@ -47,9 +47,6 @@ void hist_quantiles(
 int hist_cell(const struct hist *, size_t *i, int64_t *low, int64_t *high,
     uint64_t *count);
 
-/* Returns the bytes of memory it takes, mostly for cells that hold counts. */
-size_t hist_bytes(const struct hist *);
-
 /* The layout and the raw counts, for the codec. */
 int64_t hist_lowest(const struct hist *);
 int64_t hist_highest(const struct hist *);

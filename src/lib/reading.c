@@ -12,7 +12,6 @@
 #include "intern.h"
 #include "record.h"
 #include "runrecord.h"
-#include "scratch.h"
 #include "setup.h"
 #include "hashset.h"
 
@@ -21,10 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPILL (16 * 1048576) /* bytes of values to keep in memory */
-
 struct reading *
-reading_new(const char *dir)
+reading_new(void)
 {
 	struct reading *in = mem_new(sizeof *in);
 
@@ -43,8 +40,6 @@ reading_new(const char *dir)
 	in->bare = machines_add(in->machines, NULL);
 	intern_id(in->settings, ""); /* 0: not known */
 	in->reader = run_record_reader_new();
-	in->scratch = scratch_new(dir);
-	in->most = SPILL;
 	in->ancestry = ancestry_new();
 	return in;
 }
@@ -77,7 +72,6 @@ reading_free(struct reading *in)
 	free(in->kinds);
 	free(in->set);
 	free(in->references);
-	scratch_free(in->scratch);
 	ancestry_free(in->ancestry);
 	free(in);
 }
@@ -241,34 +235,6 @@ add_failure(struct reading *in, size_t kase, size_t point, double failed,
 	    (struct reading_failure){kase, point, (size_t)failed, error};
 }
 
-/* Adds a row of values of the case; limit_memory must follow. */
-static struct rows *
-add_row(struct reading *in, size_t kase, struct rows_run run)
-{
-	struct rows *r = &in->v[kase].rows;
-
-	in->bytes -= rows_bytes(r);
-	rows_add(r, run);
-	return r;
-}
-
-/* Moves all rows to the file if they take too much memory. Call it after the
- * values of a row are set. */
-static int
-limit_memory(struct reading *in, const struct rows *r)
-{
-	in->bytes += rows_bytes(r);
-	if (!in->most || in->bytes <= in->most)
-		return 0;
-	for (size_t i = 0; i < in->n; i++)
-		if (rows_spill(&in->v[i].rows, in->scratch) < 0) {
-			in->most = 0; /* keep all in memory from now on */
-			return -1;
-		}
-	in->bytes = 0;
-	return 0;
-}
-
 /* Was this record read before? Without a session two may be equal. */
 static bool
 is_duplicate(struct reading *in, bool session, uint64_t hash)
@@ -347,13 +313,12 @@ set_value(struct reading *in, size_t kase, const char *name, size_t n, double v,
 }
 
 /* Adds a row for each value of a summary, or for its median. */
-static int
+static void
 add_values(struct reading *in, size_t kase, struct rows_run run,
     const struct json *m, const char *reference)
 {
 	size_t n = json_len(m), most = 0, k = 0, at, *len, rate = n;
 	double **v = mem_array(n + 1, sizeof *v);
-	int rc = 0;
 
 	len = mem_array(n + 1, sizeof *len);
 	for (const struct json *j = json_first(m); j; j = json_next(j), k++) {
@@ -367,10 +332,10 @@ add_values(struct reading *in, size_t kase, struct rows_run run,
 		if (strcmp(json_key(j), "achieved_percent") == 0)
 			rate = k;
 	}
-	for (size_t i = 0; i < most && rc == 0; i++) {
-		struct rows *r = add_row(in, kase, run);
+	for (size_t i = 0; i < most; i++) {
 		double achieved = rate < n && i < len[rate] ? v[rate][i] : NAN;
 
+		rows_add(&in->v[kase].rows, run);
 		k = at = 0;
 		for (const struct json *j = json_first(m); j;
 		     j = json_next(j), k++)
@@ -380,13 +345,11 @@ add_values(struct reading *in, size_t kase, struct rows_run run,
 				set_value(in, kase, json_key(j),
 				    strlen(json_key(j)), v[k][i], reference,
 				    &at);
-		rc = limit_memory(in, r);
 	}
 	for (k = 0; k < n; k++)
 		free(v[k]);
 	free(v);
 	free(len);
-	return rc;
 }
 
 static void
@@ -408,7 +371,7 @@ add_sessions(struct reading *in, struct branch_point *p, const struct json *rec)
 	set_session(in, p, name, name ? strlen(name) : 0);
 }
 
-static int
+static void
 add_summary(struct reading *in, struct branch *h, const struct json *rec)
 {
 	const struct json *subject = json_get(rec, "subject");
@@ -417,20 +380,20 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	struct rows_run run = {.session = (uint32_t)point};
 
 	if (is_duplicate(in, json_get(rec, "sessions") != NULL, json_hash(rec)))
-		return 0;
+		return;
 	kase = make_case(
 	    in, caseset_add_value(in->configs, json_get(rec, "config")));
 	add_failure(in, kase, point, json_get_num(rec, "failed", 0),
 	    json_str(json_first(json_get(rec, "errors"))));
 	if (!(json_get_num(rec, "n", 0) > 0))
-		return 0;
+		return;
 	add_sessions(in, &h->points[point], rec);
 	run.block = (uint32_t)machines_add(in->machines, env);
 	run.index = (uint32_t)intern_setup(in->servers, setup_server(subject));
 	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
 	machines_saw(in->machines, run.block, point);
 	in->mixed += record_env_varied(rec, "host");
-	return add_values(
+	add_values(
 	    in, kase, run, json_get(rec, "metrics"), find_reference(in, env));
 }
 
@@ -478,7 +441,7 @@ is_text(const struct jsonscan_text *t, const char *want)
 	return t->s && t->n == strlen(want) && memcmp(t->s, want, t->n) == 0;
 }
 
-static int
+static void
 add_run(struct reading *in, struct branch *h, const struct run_record *r)
 {
 	size_t point, subject = intern_subject(in, h, &r->subject, &point);
@@ -489,17 +452,16 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 	    (uint32_t)in->serving[subject], 0};
 	const char *reference = NULL;
 	double achieved = NAN;
-	struct rows *rows;
 	char *error;
 
 	if (is_duplicate(
 		in, r->session.s != NULL, hash_run(in, r, subject, kase)))
-		return 0;
+		return;
 	if (!r->ok) {
 		error = r->error.s ? mem_strn(r->error.s, r->error.n) : NULL;
 		add_failure(in, kase, point, 1, error);
 		free(error);
-		return 0;
+		return;
 	}
 	set_session(in, &h->points[point], r->session.s, r->session.n);
 	if (r->env.s) {
@@ -511,7 +473,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		in->host = sessions_see(in->host, NULL);
 	}
 	machines_saw(in->machines, run.block, point);
-	rows = add_row(in, kase, run);
+	rows_add(&in->v[kase].rows, run);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		if (is_text(&r->metrics[i].name, "achieved_percent"))
 			achieved = r->metrics[i].value;
@@ -521,7 +483,6 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 			set_value(in, kase, r->metrics[i].name.s,
 			    r->metrics[i].name.n, r->metrics[i].value,
 			    reference, &at);
-	return limit_memory(in, rows);
 }
 
 int
@@ -535,9 +496,9 @@ reading_add(struct reading *in, struct branch *h, struct jsonl *from)
 		if (got < 0)
 			rc = -1;
 		else if (!rec)
-			rc |= add_run(in, h, &r);
+			add_run(in, h, &r);
 		else if (record_is(rec, "summary"))
-			rc |= add_summary(in, h, rec);
+			add_summary(in, h, rec);
 		if (rec && record_is(rec, "commit"))
 			ancestry_add(in->ancestry, rec);
 		else

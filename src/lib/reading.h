@@ -1,8 +1,4 @@
-/*
- * Reads a history: records in, points and the values of each case out. It keeps
- * a number for each metric of a run, and puts those beyond some megabytes into
- * a file.
- */
+/* Reads a history: records in, points and the values of each case out. */
 #ifndef READING_H
 #define READING_H
 
@@ -54,8 +50,6 @@ struct reading {
 	size_t bare;             /* the kind of runs without an environment */
 	size_t mixed;            /* summaries of the runs of several hosts */
 	enum sessions_host host; /* of all runs */
-	struct scratch *scratch;
-	size_t bytes, most; /* of rows in memory; most 0: no limit */
 	struct ancestry *ancestry;
 };
 
@@ -63,8 +57,7 @@ struct reading {
  * judged? */
 bool reading_is_replaced(const struct reading_case *, const char *metric);
 
-/* 'dir' is the folder of the file; borrowed. */
-struct reading *reading_new(const char *dir);
+struct reading *reading_new(void);
 void reading_free(struct reading *);
 
 /* Returns the number of the point of a subject, that of its commit, or one that

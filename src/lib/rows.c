@@ -1,7 +1,6 @@
 #include "rows.h"
 #include "intern.h"
 #include "mem.h"
-#include "scratch.h"
 #include "str.h"
 
 #include <math.h>
@@ -15,20 +14,13 @@ rows_free(struct rows *r)
 	free(r->cols);
 	free(r->v);
 	free(r->runs);
-	free(r->blocks);
 	*r = (struct rows){0};
-}
-
-size_t
-rows_bytes(const struct rows *r)
-{
-	return r->cap * (sizeof *r->runs + r->width * sizeof *r->v);
 }
 
 void
 rows_add(struct rows *r, struct rows_run run)
 {
-	size_t i = r->n - r->spilled;
+	size_t i = r->n;
 
 	if (i == r->cap) {
 		r->cap += r->cap / 2 + 4; /* many groups have few runs */
@@ -51,20 +43,20 @@ has_column_name(const struct rows_column *c, const char *name, size_t len)
 static void
 add_column(struct rows *r, struct intern *names, const char *name, size_t len)
 {
-	size_t here = r->n - r->spilled, width = r->ncols + 1 + r->ncols / 8;
+	size_t width = r->ncols + 1 + r->ncols / 8;
 	size_t id = intern_idn(names, name, len);
 	double *v;
 
 	if (r->ncols == r->width) {
 		v = mem_resize(NULL, r->cap * width, sizeof *v);
-		for (size_t i = 0; i < here; i++)
+		for (size_t i = 0; i < r->n; i++)
 			memcpy(v + i * width, r->v + i * r->width,
 			    r->width * sizeof *v);
 		free(r->v);
 		r->v = v;
 		r->width = width;
 	}
-	for (size_t i = 0; i < here; i++)
+	for (size_t i = 0; i < r->n; i++)
 		r->v[i * r->width + r->ncols] = NAN;
 	r->cols = mem_resize(r->cols, r->ncols + 1, sizeof *r->cols);
 	r->cols[r->ncols] =
@@ -76,7 +68,7 @@ void
 rows_set(struct rows *r, struct intern *names, const char *name, size_t len,
     double v, size_t *at)
 {
-	size_t last = r->n - r->spilled - 1, i = *at;
+	size_t last = r->n - 1, i = *at;
 
 	if (i >= r->ncols || !has_column_name(&r->cols[i], name, len))
 		for (i = 0; i < r->ncols; i++)
@@ -86,66 +78,6 @@ rows_set(struct rows *r, struct intern *names, const char *name, size_t len,
 		add_column(r, names, name, len);
 	r->v[last * r->width + r->cols[i].id] = v;
 	*at = i + 1;
-}
-
-static void
-drop_rows_in_memory(struct rows *r)
-{
-	free(r->runs);
-	r->runs = NULL;
-	free(r->v);
-	r->v = NULL;
-	r->spilled = r->n;
-	r->cap = 0;
-}
-
-/* Copies one column of the rows in memory. */
-static void
-copy_column(const struct rows *r, size_t id, double *v)
-{
-	for (size_t i = 0; i < r->n - r->spilled; i++)
-		v[i] = r->v[i * r->width + id];
-}
-
-int
-rows_spill(struct rows *r, struct scratch *s)
-{
-	size_t n = r->n - r->spilled;
-	struct rows_block b = {.rows = n, .cols = r->ncols};
-	double *v;
-	off_t at;
-
-	if (!n)
-		return 0;
-	b.at = at = scratch_add(s, r->runs, n * sizeof *r->runs);
-	v = mem_array(n, sizeof *v);
-	for (size_t c = 0; c < r->ncols && at >= 0; c++) {
-		copy_column(r, c, v);
-		at = scratch_add(s, v, n * sizeof *v);
-	}
-	free(v);
-	if (at < 0)
-		return -1;
-	r->blocks =
-	    mem_grow(r->blocks, r->nblocks, &r->blockcap, sizeof *r->blocks);
-	r->blocks[r->nblocks++] = b;
-	drop_rows_in_memory(r);
-	return 0;
-}
-
-int
-rows_runs(const struct rows *r, struct scratch *s, struct rows_run *runs)
-{
-	for (size_t i = 0; i < r->nblocks; i++) {
-		const struct rows_block *b = &r->blocks[i];
-
-		if (scratch_read(s, b->at, runs, b->rows * sizeof *runs) < 0)
-			return -1;
-		runs += b->rows;
-	}
-	if (r->n > r->spilled)
-		memcpy(runs, r->runs, (r->n - r->spilled) * sizeof *runs);
-	return 0;
 }
 
 size_t
@@ -158,25 +90,11 @@ rows_find(const struct rows *r, const char *name)
 	return c;
 }
 
-int
-rows_values(const struct rows *r, struct scratch *s, size_t col, double *v)
+void
+rows_values(const struct rows *r, size_t col, double *v)
 {
-	const struct rows_column *c = &r->cols[col];
-
-	for (size_t i = 0; i < r->nblocks; i++) {
-		const struct rows_block *b = &r->blocks[i];
-		size_t size = b->rows * sizeof *v;
-		off_t at = b->at + (off_t)(b->rows * sizeof *r->runs) +
-		    (off_t)(c->id * size);
-
-		for (size_t k = 0; k < b->rows && c->id >= b->cols; k++)
-			v[k] = NAN; /* the column is newer than the block */
-		if (c->id < b->cols && scratch_read(s, at, v, size) < 0)
-			return -1;
-		v += b->rows;
-	}
-	copy_column(r, c->id, v);
-	return 0;
+	for (size_t i = 0; i < r->n; i++)
+		v[i] = r->v[i * r->width + r->cols[col].id];
 }
 
 struct order {
@@ -245,23 +163,21 @@ add_ties(struct tie **t, size_t *n, size_t *cap, const uint32_t *at,
 }
 
 /* Orders rows that differ in their values only; few do. */
-static int
-break_ties(
-    const struct rows *r, struct scratch *s, struct order *o, uint32_t *at)
+static void
+break_ties(const struct rows *r, struct order *o, uint32_t *at)
 {
 	struct tie *t = NULL, *left;
 	size_t n = 0, cap = 0, nleft, leftcap;
 	double *v = NULL;
-	int rc = 0;
 
 	add_ties(&t, &n, &cap, at, 0, r->n, compare_runs, o);
-	for (size_t c = 0; c < r->ncols && n && rc == 0; c++) {
+	for (size_t c = 0; c < r->ncols && n; c++) {
 		v = v ? v : mem_array(r->n, sizeof *v);
-		rc = rows_values(r, s, c, v);
+		rows_values(r, c, v);
 		o->v = v;
 		left = NULL;
 		nleft = leftcap = 0;
-		for (size_t i = 0; i < n && rc == 0; i++) {
+		for (size_t i = 0; i < n; i++) {
 			qsort_r(at + t[i].from, t[i].to - t[i].from, sizeof *at,
 			    compare_column_values, o);
 			add_ties(&left, &nleft, &leftcap, at, t[i].from,
@@ -273,7 +189,6 @@ break_ties(
 	}
 	free(t);
 	free(v);
-	return rc;
 }
 
 /* Are the rows in the order in which they ran? This is the usual case. */
@@ -287,11 +202,10 @@ is_in_run_order(const uint32_t *at, size_t n, struct order *o)
 }
 
 uint32_t *
-rows_order(struct rows *r, struct scratch *s, const struct rows_run *runs,
-    const uint32_t *rank)
+rows_order(struct rows *r, const uint32_t *rank)
 {
 	uint32_t *at = mem_array(r->n + 1, sizeof *at);
-	struct order o = {runs, rank, NULL};
+	struct order o = {r->runs, rank, NULL};
 
 	if (r->ncols)
 		qsort(r->cols, r->ncols, sizeof *r->cols, str_compare);
@@ -299,8 +213,6 @@ rows_order(struct rows *r, struct scratch *s, const struct rows_run *runs,
 		at[i] = i;
 	if (!is_in_run_order(at, r->n, &o))
 		qsort_r(at, r->n, sizeof *at, compare_runs, &o);
-	if (break_ties(r, s, &o, at) == 0)
-		return at;
-	free(at);
-	return NULL;
+	break_ties(r, &o, at);
+	return at;
 }

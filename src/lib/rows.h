@@ -1,17 +1,12 @@
-/*
- * A table of runs: each row holds the position of one run and a column for each
- * named value. Rows can be moved to a scratch file and are read back column by
- * column, so that a million runs do not have to fit into memory.
- */
+/* A table of runs: each row holds the position of one run and a column for each
+ * named value. */
 #ifndef ROWS_H
 #define ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct intern;
-struct scratch;
 
 #define ROWS_UNKNOWN UINT32_MAX /* of a session, block, index or order */
 
@@ -25,21 +20,13 @@ struct rows_column {
 	size_t id; /* the number of columns added before it */
 };
 
-struct rows_block { /* in the file: runs, then columns by id */
-	off_t at;
-	size_t rows, cols;
-};
-
-struct rows {              /* zeroed at first */
-	size_t n, spilled; /* all rows; the first 'spilled' are in the file */
-	size_t cap;
-	struct rows_run *runs; /* of the rows in memory */
+struct rows { /* zeroed at first */
+	size_t n, cap;
+	struct rows_run *runs;
 	double *v; /* 'width' values per row, by column id; NAN: absent */
 	size_t width;
 	struct rows_column *cols;
 	size_t ncols;
-	struct rows_block *blocks;
-	size_t nblocks, blockcap;
 };
 
 void rows_free(struct rows *);
@@ -52,25 +39,17 @@ void rows_add(struct rows *, struct rows_run);
 void rows_set(struct rows *, struct intern *names, const char *name, size_t len,
     double v, size_t *at);
 
-/* Returns the bytes of memory that the rows take. */
-size_t rows_bytes(const struct rows *);
-/* Moves all rows to the file. Returns 0, or -1 after reporting the error. */
-int rows_spill(struct rows *, struct scratch *);
-
 /* Returns the column of this name, or ncols. */
 size_t rows_find(const struct rows *, const char *name);
 
-/* Read the runs, or the values of a column, of all n rows. Return 0, or -1
- * after reporting the error. */
-int rows_runs(const struct rows *, struct scratch *, struct rows_run *);
-int rows_values(const struct rows *, struct scratch *, size_t col, double *);
+/* Reads the values of a column of all n rows. */
+void rows_values(const struct rows *, size_t col, double *);
 
 /*
  * Sorts the columns by name. Returns the indexes of the rows ordered by rank of
  * the session (unknown sessions last), block, index, order, then the values of
- * the columns. Caller frees with free(). Returns NULL after reporting an error.
+ * the columns. Caller frees with free().
  */
-uint32_t *rows_order(struct rows *, struct scratch *, const struct rows_run *,
-    const uint32_t *rank);
+uint32_t *rows_order(struct rows *, const uint32_t *rank);
 
 #endif

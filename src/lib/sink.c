@@ -66,7 +66,6 @@ sink_text(int fd, const char *text, size_t n)
 int
 sink_flush(struct sink *o)
 {
-	o->begun |= o->s.len > 0;
 	if (o->rc == 0 && o->fd >= 0 && sink_text(o->fd, o->s.s, o->s.len) < 0)
 		o->rc = err_fail_sys("cannot write a record");
 	str_clear(&o->s);

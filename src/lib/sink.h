@@ -7,15 +7,12 @@
 #ifndef SINK_H
 #define SINK_H
 
-#include <stdbool.h>
-
 #include "str.h"
 
 struct sink {
 	struct str s; /* text to be written */
 	int fd;       /* borrowed; -1: keep the text */
 	int rc;       /* -1: a write failed and was reported */
-	bool begun;   /* some text was written */
 };
 
 /* Writes n bytes, in several calls of write(2) if needed. Returns 0, or -1 with

@@ -20,7 +20,6 @@
 #include "rows.h"
 #include "runrecord.h"
 #include "runseries.h"
-#include "scratch.h"
 #include "sessions.h"
 #include "sink.h"
 #include "stats.h"
@@ -35,10 +34,9 @@
 struct common { /* what the groups have in common */
 	struct caseset *subjects, *configs, *envs;
 	struct sessions *sessions;
-	uint32_t *rank;          /* sessions_order */
-	struct scratch *scratch; /* NULL: nothing was spilled */
-	struct stats_rule rule;  /* cache; zeroed at first */
-	double precision;        /* wanted, or 0 */
+	uint32_t *rank;         /* sessions_order */
+	struct stats_rule rule; /* cache; zeroed at first */
+	double precision;       /* wanted, or 0 */
 };
 
 #define OUTLIER 5 /* an outlier has a modified z above this */
@@ -353,16 +351,15 @@ add_percentiles(struct json *to, const char *name, const struct hist *h)
 	str_free(&key);
 }
 
-static int
-add_histograms(struct group *g, struct scratch *s, struct json *rec)
+static void
+add_histograms(struct group *g, struct json *rec)
 {
 	struct json *texts = json_object(), *all = json_object();
 	const char *name;
 	struct hist *h;
 	size_t i = 0;
-	int rc;
 
-	while ((rc = merged_next(&g->hists, s, &i, &name, &h)) > 0) {
+	while (merged_next(&g->hists, &i, &name, &h)) {
 		struct str text = {0};
 
 		add_percentiles(all, name, h);
@@ -378,7 +375,6 @@ add_histograms(struct group *g, struct scratch *s, struct json *rec)
 		json_free(texts);
 		json_free(all);
 	}
-	return rc;
 }
 
 /* Adds the settings of an environment that n runs have. */
@@ -487,10 +483,10 @@ append_tallies(struct str *to, const char *key, struct group_tally *v, size_t n,
 	str_addc(to, counts ? '}' : ']');
 }
 
-/* Returns what was counted of each run, or NULL if none was; *rc is -1 after an
- * error. The caller frees it. */
+/* Returns what was counted of each run, or NULL if none was. The caller frees
+ * it. */
 static double *
-read_counts(const struct rows *r, struct scratch *s, int *rc)
+read_counts(const struct rows *r)
 {
 	size_t c = rows_find(r, COUNTED_METRIC);
 	double *v;
@@ -498,52 +494,47 @@ read_counts(const struct rows *r, struct scratch *s, int *rc)
 	if (c == r->ncols)
 		return NULL;
 	v = mem_resize(NULL, r->n, sizeof *v);
-	*rc = rows_values(r, s, c, v);
+	rows_values(r, c, v);
 	return v;
 }
 
 /* Reads the values of a metric; those of runs that were only measured are left
  * out where others were counted. */
-static int
-read_values(const struct rows *r, struct scratch *s, size_t column,
-    const double *counts, double *v)
+static void
+read_values(
+    const struct rows *r, size_t column, const double *counts, double *v)
 {
 	const struct metric m = metric_guess(r->cols[column].name);
-	int rc = rows_values(r, s, column, v);
 
-	if (rc == 0 && counts && counted_may_be(&m) &&
-	    counted_any(v, counts, r->n))
+	rows_values(r, column, v);
+	if (counts && counted_may_be(&m) && counted_any(v, counts, r->n))
 		counted_keep(true, v, counts, r->n);
-	return rc;
 }
 
-/* Writes "metrics":{...}. Returns 0, or -1 and an error is reported. */
-static int
-write_metrics(struct sink *o, struct common *s, struct group *g,
-    struct metric_summary *d, bool brief)
+/* Writes "metrics":{...}. */
+static void
+write_metrics(
+    struct sink *o, struct group *g, struct metric_summary *d, bool brief)
 {
-	double *v = mem_resize(NULL, d->n, sizeof *v), *counts;
-	int rc = 0;
+	double *v = mem_resize(NULL, d->n, sizeof *v);
+	double *counts = read_counts(&g->rows);
 
-	counts = read_counts(&g->rows, s->scratch, &rc);
 	jsontext_key(&o->s, "metrics");
 	str_addc(&o->s, '{');
-	for (size_t c = 0; c < g->rows.ncols && rc == 0; c++) {
+	for (size_t c = 0; c < g->rows.ncols; c++) {
 		const char *name = g->rows.cols[c].name;
 
 		if (c)
 			str_addc(&o->s, ',');
 		jsontext_quote(&o->s, name);
 		str_add(&o->s, ":{");
-		rc = read_values(&g->rows, s->scratch, c, counts, v);
-		if (rc == 0)
-			write_metric(o, d, name, v, brief);
+		read_values(&g->rows, c, counts, v);
+		write_metric(o, d, name, v, brief);
 		str_addc(&o->s, '}');
 	}
 	str_addc(&o->s, '}');
 	free(counts);
 	free(v);
-	return rc;
 }
 
 /* Appends the members of the record before its sessions. */
@@ -561,30 +552,28 @@ append_head(struct str *to, struct common *s, const struct group *g)
 		jsontext_num(to, "doubled", (double)g->doubled);
 }
 
-/* Appends the members after the metrics. Returns 0, or -1 after an error. */
-static int
+/* Appends the members after the metrics. */
+static void
 append_tail(struct str *to, struct common *s, struct group *g,
     const uint32_t *at, bool brief)
 {
 	struct json *j = json_object();
-	int rc = brief ? 0 : add_histograms(g, s->scratch, j);
 
+	if (!brief)
+		add_histograms(g, j);
 	append_members(to, j);
 	json_free(j);
-	if (rc < 0)
-		return rc;
 	append_environment(to, g, s->envs);
 	append_tallies(to, "bound", g->bound, g->nbound, true);
 	append_tallies(to, "errors", g->errors, g->nerrors, false);
 	if (!g->series)
-		return 0;
+		return;
 	j = json_object();
 	run_series_summary(g->series, at, g->rows.n, j);
 	if (brief)
 		json_del(j, "quantiles");
 	append_members(to, j);
 	json_free(j);
-	return 0;
 }
 
 /* Returns each run's machine, from 1; 0: it has no session. Caller frees. */
@@ -602,49 +591,38 @@ number_machines(struct common *s, const struct rows_run *runs, size_t n)
 }
 
 /* Writes a group of runs as a summary record. brief: without values, blocks,
- * sessions and histograms. Returns 0, or -1 after reporting an error. */
-static int
+ * sessions and histograms. */
+static void
 write_group(struct sink *o, struct common *s, struct group *g, bool brief)
 {
+	const struct rows_run *runs = g->rows.runs;
 	size_t n = g->rows.n;
-	struct rows_run *runs = mem_resize(NULL, n, sizeof *runs);
-	uint32_t *at = NULL, *ids = NULL, *of = NULL;
+	uint32_t *at = rows_order(&g->rows, s->rank), *ids, *of;
 	struct metric_summary d;
-	int rc = -1;
 
-	if (rows_runs(&g->rows, s->scratch, runs) == 0)
-		at = rows_order(&g->rows, s->scratch, runs, s->rank);
-	if (at) {
-		append_head(&o->s, s, g);
-		ids = append_sessions(&o->s, s, runs, at, n);
-		of = number_machines(s, runs, n);
-		d = (struct metric_summary){.runs = runs,
-		    .at = at,
-		    .ids = ids,
-		    .machines = of,
-		    .n = n,
-		    .series = g->series,
-		    .rule = &s->rule,
-		    .precision = s->precision};
-		begin_metrics(&d);
-		rc = write_metrics(o, s, g, &d, brief);
-		free(d.sorted);
-		free(d.noise);
-	}
-	if (rc == 0)
-		rc = append_tail(&o->s, s, g, at, brief);
-	if (rc == 0)
-		str_addc(&o->s, '}');
-	free(runs);
+	append_head(&o->s, s, g);
+	ids = append_sessions(&o->s, s, runs, at, n);
+	of = number_machines(s, runs, n);
+	d = (struct metric_summary){.runs = runs,
+	    .at = at,
+	    .ids = ids,
+	    .machines = of,
+	    .n = n,
+	    .series = g->series,
+	    .rule = &s->rule,
+	    .precision = s->precision};
+	begin_metrics(&d);
+	write_metrics(o, g, &d, brief);
+	append_tail(&o->s, s, g, at, brief);
+	str_addc(&o->s, '}');
+	free(d.sorted);
+	free(d.noise);
 	free(at);
 	free(ids);
 	free(of);
-	return rc;
 }
 
 /* --- all groups */
-
-#define SPILL_LEAST 16384 /* bytes; smaller groups stay in memory */
 
 struct summary {
 	struct group **groups;
@@ -658,8 +636,7 @@ struct summary {
 	struct hashset *seen;
 	bool no_hists;
 	bool sorted;
-	size_t bytes, most; /* of groups in memory; most 0: no limit */
-	struct sink out;    /* its memory serves for all records */
+	struct sink out; /* its memory serves for all records */
 };
 
 struct summary *
@@ -710,16 +687,8 @@ summary_free(struct summary *s)
 	free(s->groups);
 	free(s->common.rank);
 	hashset_free(s->seen);
-	scratch_free(s->common.scratch);
 	str_free(&s->out.s);
 	free(s);
-}
-
-void
-summary_spill(struct summary *s, const char *dir, size_t most)
-{
-	s->common.scratch = scratch_new(dir);
-	s->most = most;
 }
 
 static struct group *
@@ -737,34 +706,6 @@ find_group(struct summary *s, size_t subject, size_t config)
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
 	s->groups[s->n++] = g;
 	return g;
-}
-
-/* Moves large groups to the file; reading many small pieces would be slow. */
-static int
-spill_groups(struct summary *s)
-{
-	s->bytes = 0;
-	for (size_t i = 0; i < s->n; i++) {
-		if (group_bytes(s->groups[i]) >= SPILL_LEAST &&
-		    group_spill(s->groups[i], s->common.scratch) < 0) {
-			s->most = 0; /* keep all in memory from now on */
-			return -1;
-		}
-		s->bytes += group_bytes(s->groups[i]);
-	}
-	if (2 * s->bytes > s->most)
-		s->most = 2 * s->bytes;
-	return 0;
-}
-
-/* Updates the memory count after a run was added; spills if necessary. */
-static int
-account_group(struct summary *s, struct group *g, size_t before, int rc)
-{
-	s->bytes += group_bytes(g) - before;
-	if (s->most && s->bytes > s->most && spill_groups(s) < 0)
-		return -1;
-	return rc;
 }
 
 /* Is the run to be counted? Equal runs without a session are not duplicates. */
@@ -807,7 +748,6 @@ add_record(struct summary *s, const struct run_record *r, const char *where)
 	uint32_t session = sessions_add(s->common.sessions, r->session.s,
 	    r->session.n, env == GROUP_NO_ENV ? NULL : s->hosts[env]);
 	struct group *g = find_group(s, subject, config);
-	size_t before = group_bytes(g);
 	uint64_t hash = r->hash +
 	    caseset_member_hash(s->common.subjects, subject, "subject") +
 	    caseset_member_hash(s->common.configs, config, "config") +
@@ -817,8 +757,7 @@ add_record(struct summary *s, const struct run_record *r, const char *where)
 
 	if (!count_as_new(s, g, session, hash))
 		return 0;
-	return account_group(s, g, before,
-	    group_add(g, r, s->names, session, (uint32_t)env, where));
+	return group_add(g, r, s->names, session, (uint32_t)env, where);
 }
 
 int
@@ -928,18 +867,11 @@ summary_key(struct summary *s, size_t i)
 int
 summary_write(struct summary *s, size_t i, int fd)
 {
-	struct sink *o = &s->out;
-	int rc;
-
-	o->fd = fd;
-	o->begun = false;
+	s->out.fd = fd;
 	sort_groups(s);
-	rc = write_group(o, &s->common, s->groups[i], false);
-	if (rc < 0)
-		str_clear(&o->s); /* a line that was begun is left incomplete */
-	if (rc == 0 || o->begun)
-		str_addc(&o->s, '\n');
-	return sink_flush(o) < 0 ? -1 : rc;
+	write_group(&s->out, &s->common, s->groups[i], false);
+	str_addc(&s->out.s, '\n');
+	return sink_flush(&s->out);
 }
 
 char *
@@ -948,10 +880,7 @@ summary_text(struct summary *s, size_t i, bool brief, size_t *n)
 	struct sink o = {.fd = -1};
 
 	sort_groups(s);
-	if (write_group(&o, &s->common, s->groups[i], brief) < 0) {
-		str_free(&o.s);
-		return NULL;
-	}
+	write_group(&o, &s->common, s->groups[i], brief);
 	*n = o.s.len;
 	return str_take(&o.s);
 }
@@ -961,7 +890,7 @@ summary_record(struct summary *s, size_t i, bool brief)
 {
 	size_t n;
 	char *line = summary_text(s, i, brief, &n);
-	struct json *rec = line ? json_parse(line, n, NULL, NULL) : NULL;
+	struct json *rec = json_parse(line, n, NULL, NULL);
 
 	free(line);
 	return rec;

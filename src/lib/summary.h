@@ -39,10 +39,6 @@ int summary_line(
     struct summary *, struct jsonl *, const char **text, size_t *n);
 int summary_next(struct summary *, struct jsonl *, struct json **rec);
 
-/* From now on keeps about 'most' bytes of values in memory and the others in an
- * unnamed file in 'dir' (borrowed). */
-void summary_spill(struct summary *, const char *dir, size_t most);
-
 /*
  * The number of records, which are sorted by the text (with sorted keys) of the
  * configuration, then of the subject. After the first call of summary_key,
@@ -63,12 +59,9 @@ const char *summary_subject(const struct summary *, size_t i);
  * the error. */
 int summary_write(struct summary *, size_t i, int fd);
 
-/*
- * Return one record as text, or as a tree without histograms, and without
- * values, blocks and sessions of the metrics if 'brief'. Caller frees with
- * free() or json_free. Return NULL after reporting that the temporary file
- * cannot be read.
- */
+/* Return one record as text, or as a tree; without histograms, and without
+ * values, blocks and sessions of the metrics, if 'brief'. Caller frees with
+ * free() or json_free. */
 char *summary_text(struct summary *, size_t i, bool brief, size_t *n);
 struct json *summary_record(struct summary *, size_t i, bool brief);
 

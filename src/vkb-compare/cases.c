@@ -190,7 +190,7 @@ add_run_summary(
 	struct part part;
 	int rc = -1;
 
-	if (text && part_read(reader, &part, text, n)) {
+	if (part_read(reader, &part, text, n)) {
 		add_case(c, &part);
 		rc = 0;
 	}

@@ -520,7 +520,6 @@ struct bundle {
 	const struct finding_rules *r;
 	size_t first, last;
 	struct branch_values *values; /* by series; NULL: not read yet */
-	int rc;
 };
 
 static bool
@@ -550,9 +549,8 @@ read_bundle(struct bundle *u)
 		return;
 	u->values = mem_array(u->last - u->first, sizeof *u->values);
 	for (size_t i = u->first; i < u->last; i++)
-		if (branch_read_values(
-			u->b, &u->b->series[i], &u->values[i - u->first]) < 0)
-			u->rc = -1;
+		branch_read_values(
+		    u->b, &u->b->series[i], &u->values[i - u->first]);
 }
 
 static void
@@ -723,19 +721,17 @@ joining_match(struct findings *all)
  * Makes one finding of those of each change. The one that counts, or has the
  * most evidence, stands for all, with the range that they share. Sets its
  * parts, and the machines without the change: those with enough points on both
- * sides, or one with --latest. Returns -1, after reporting it, if some could
- * not be read. Does nothing if the history is of one machine.
+ * sides, or one with --latest. Does nothing if the history is of one machine.
  */
-static int
+static void
 joining_make(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	struct finding **v, *out;
 	size_t kept = 0;
-	int rc = 0;
 
 	if (b->machines < 2)
-		return 0;
+		return;
 	v = mem_array(all->n + 1, sizeof(struct finding *));
 	out = mem_array(all->n + 1, sizeof *out);
 	for (size_t i = 0, n; i < all->n; i += n) {
@@ -743,7 +739,6 @@ joining_make(
 
 		n = collect_bundle(all, i, v);
 		kept += join_bundle(v, n, &u, out + kept);
-		rc |= u.rc;
 		free_bundle(&u);
 	}
 	free(v);
@@ -751,7 +746,6 @@ joining_make(
 	all->v = out;
 	all->n = kept;
 	all->cap = kept;
-	return rc;
 }
 
 /*
@@ -1309,20 +1303,18 @@ struct judged {
 
 /* Reads the series, if it is shown: whether a metric is exact may depend on its
  * values. */
-static int
+static void
 read_judged(struct judged *j, const struct branch *b,
     const struct branch_series *s, const struct finding_rules *r)
 {
 	const struct metric m = metric_guess(s->metric);
-	int rc = 0;
 
 	*j = (struct judged){.series = s};
-	if (counted_may_be(&m) && branch_read_values(b, s, &j->v) < 0)
-		rc = -1;
+	if (counted_may_be(&m))
+		branch_read_values(b, s, &j->v);
 	j->shown = init_finding(&j->frame, b, s, r, j->v.counted, &j->exact);
-	if (j->shown && !j->v.v && branch_read_values(b, s, &j->v) < 0)
-		rc = -1;
-	return rc;
+	if (j->shown && !j->v.v)
+		branch_read_values(b, s, &j->v);
 }
 
 #define BESIDE 10 /* points on each side of a change of a count */
@@ -1401,9 +1393,9 @@ is_not_slower(const struct findings *all, const struct branch *b,
 		struct verdict_other by = {.name = s->metric, .time = true};
 		struct judged j;
 
-		if (s->kase != change->series->kase ||
-		    read_judged(&j, b, s, r) < 0)
+		if (s->kase != change->series->kase)
 			continue;
+		read_judged(&j, b, s, r);
 		if (j.shown && j.frame.gate && !j.exact && j.v.n &&
 		    (j.frame.primary || metric_is_time(s->metric, s->config))) {
 			by.facts = &j.frame.facts;
@@ -1474,14 +1466,13 @@ judge_series(struct findings *all, const struct branch *b, struct judged *v,
 		all->absent += missing;
 }
 
-int
+void
 finding_find_all(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	struct judged *v = mem_array(b->machines + 1, sizeof *v);
 	const struct json *config = NULL;
 	size_t tested[2] = {0};
-	int rc = 0;
 
 	*all = (struct findings){.machines = b->machines};
 	for (size_t i = 0, n; i < b->nseries; i += n) {
@@ -1491,8 +1482,7 @@ finding_find_all(
 		for (n = 0; i + n < b->nseries && s[n].kase == s->kase &&
 		     s[n].column == s->column;
 		     n++)
-			if (read_judged(&v[n], b, &s[n], r) < 0)
-				rc = -1;
+			read_judged(&v[n], b, &s[n], r);
 		judge_series(all, b, v, n, r, tested);
 		all->cases += all->series > before && s->config != config;
 		config = all->series > before ? s->config : config;
@@ -1512,13 +1502,11 @@ finding_find_all(
 	for (size_t i = 0; i < all->n; i++)
 		all->v[i].waived =
 		    policy_waives(&all->v[i].waiver, all->v[i].facts.ratio);
-	if (joining_make(all, b, r) < 0)
-		rc = -1;
+	joining_make(all, b, r);
 	if (!r->latest)
 		outweigh_history(all, b, r);
 	group_findings(all);
 	set_group_keys(all, b, r->latest > 0);
-	return rc;
 }
 
 static void

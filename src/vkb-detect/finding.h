@@ -125,9 +125,8 @@ struct findings {
 			* machines */
 };
 
-/* Returns -1, after reporting it, if some series could not be read; the others
- * are there. Free with finding_free in any case. */
-int finding_find_all(
+/* Free with finding_free. */
+void finding_find_all(
     struct findings *, const struct branch *, const struct finding_rules *);
 void finding_free(struct findings *);
 

@@ -41,7 +41,7 @@ read_branch(struct branch *b, const struct archive *a)
 	struct jsonl *in;
 	int rc = 0;
 
-	branch_begin(b, opt_tmpdir());
+	branch_begin(b);
 	if (n) {
 		in = jsonl_open(paths, n);
 		rc = reading_add(b->reading, b, in);
@@ -84,15 +84,15 @@ choose_commits(struct trends *t, const struct archive *a)
 
 /* Adds the values of a series of the last case, unless none is of these
  * commits. */
-static int
+static void
 add_series(struct trends *t, const struct branch_series *s, size_t *cap)
 {
 	struct branch_values all;
 	double *v = mem_array(t->n + 1, sizeof *v);
-	int rc = branch_read_values(&t->branch, s, &all);
 	bool any = false;
 
-	for (size_t i = 0; rc == 0 && i < t->branch.npoints; i++)
+	branch_read_values(&t->branch, s, &all);
+	for (size_t i = 0; i < t->branch.npoints; i++)
 		if (t->places[i] < t->n) {
 			v[t->places[i]] = all.v[i];
 			any |= !isnan(all.v[i]);
@@ -100,12 +100,11 @@ add_series(struct trends *t, const struct branch_series *s, size_t *cap)
 	branch_free_values(&all);
 	if (!any) {
 		free(v);
-		return rc;
+		return;
 	}
 	t->v = mem_grow(t->v, t->nseries, cap, sizeof *t->v);
 	t->v[t->nseries++] =
 	    (struct trend_series){t->ncases - 1, s->metric, s->machine, v};
-	return rc;
 }
 
 int
@@ -130,7 +129,7 @@ trends_read(struct trends *t, const struct archive *a)
 			t->cases[t->ncases++] = (struct trend_case){
 			    s->kase, casename_of(b->names, s->config), primary};
 		if (m.gate || m.closed || strcmp(s->metric, primary) == 0)
-			rc |= add_series(t, s, &cap);
+			add_series(t, s, &cap);
 	}
 	return rc;
 }

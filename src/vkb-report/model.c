@@ -486,8 +486,6 @@ fill_gaps(struct model *m)
 	}
 }
 
-#define SPILL (64 * 1048576) /* bytes of values kept in memory */
-
 static enum verdict
 parse_verdict(const char *s)
 {
@@ -657,7 +655,7 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 }
 
 int
-model_read(struct model *m, struct jsonl *in, const char *dir)
+model_read(struct model *m, struct jsonl *in)
 {
 	struct summary *s = summary_new();
 	int rc;
@@ -665,16 +663,9 @@ model_read(struct model *m, struct jsonl *in, const char *dir)
 	*m = (struct model){.subject_set = caseset_new(),
 	    .config_set = caseset_new(),
 	    .cell_keys = intern_new()};
-	summary_spill(s, dir, SPILL);
 	rc = take_all(m, s, in);
-	for (size_t i = 0; i < summary_count(s); i++) {
-		struct json *rec = summary_record(s, i, false);
-
-		if (rec)
-			take_summary(m, rec);
-		else
-			rc = -1;
-	}
+	for (size_t i = 0; i < summary_count(s); i++)
+		take_summary(m, summary_record(s, i, false));
 	m->incomplete = rc < 0;
 	fill_gaps(m);
 	order_model(m);

@@ -107,11 +107,9 @@ struct model {
 	struct intern *cell_keys; /* of kase and subject */
 };
 
-/*
- * Reads all records; values that do not fit into memory go to an unnamed file
- * in 'dir'. Returns 0, or -1 after reporting records that could not be read.
- */
-int model_read(struct model *, struct jsonl *, const char *dir);
+/* Reads all records. Returns 0, or -1 after reporting records that could not be
+ * read. */
+int model_read(struct model *, struct jsonl *);
 void model_free(struct model *);
 
 /* The case or subject must occur in a record that was read. */

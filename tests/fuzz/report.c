@@ -35,7 +35,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	    lseek(fd, 0, SEEK_SET) < 0)
 		abort();
 	in = jsonl_fd(fd, "fuzz");
-	model_read(&m, in, "/tmp");
+	model_read(&m, in);
 	figures_new(&f, &m, NULL);
 	page_write(&s, &(struct page){.m = &m, .figures = &f});
 	once(&s, "<script");

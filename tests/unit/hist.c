@@ -136,22 +136,6 @@ merging(void)
 	hist_free(other);
 }
 
-/* A histogram with a wide range takes the memory that its counts need. */
-static void
-sparse(void)
-{
-	struct hist *h = HIST_LATENCY();
-	size_t empty = hist_bytes(h);
-
-	for (int64_t v = 64; v < hist_highest(h); v *= 2)
-		hist_add(h, v, 1);
-	tap_ok(empty < 8 * hist_cells(h) / 20 &&
-		hist_bytes(h) < 8 * hist_cells(h) / 5,
-	    "%zu cells in %zu bytes, then %zu", hist_cells(h), empty,
-	    hist_bytes(h));
-	hist_free(h);
-}
-
 static void
 coding(void)
 {
@@ -356,7 +340,6 @@ main(void)
 	ranks();
 	edges();
 	merging();
-	sparse();
 	coding();
 	version1();
 	reference();

@@ -190,7 +190,7 @@ count_changes(const struct str *s, size_t nparts)
 	struct findings all;
 	size_t n = 0;
 
-	if (read_branch(&b, s, 0) != 0)
+	if (read_branch(&b, s) != 0)
 		return (size_t)-1;
 	finding_find_all(&all, &b, &rules);
 	for (size_t i = 0; i < all.n; i++)
@@ -262,7 +262,7 @@ test_noisier_commits(void)
 			add_value(&s, k / 20, 0, k % 20,
 			    exp((k / 20 + 5 < COMMITS ? .03 : .18) *
 				draw_normal(&r)));
-		read_branch(&b, &s, 0);
+		read_branch(&b, &s);
 		finding_find_all(&all, &b, &rules);
 		for (size_t k = 0; k < all.n; k++)
 			counts |= finding_is_counted(&all.v[k]);

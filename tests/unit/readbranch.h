@@ -11,11 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Reads the records, with at most so many bytes of values in memory (0: all).
- * Returns 0, -1 after reporting an error, -2 if there is no memory for the
- * text. The caller frees with branch_free, but not after -2. */
+/* Reads the records. Returns 0, -1 after reporting an error, -2 if there is no
+ * memory for the text. The caller frees with branch_free, but not after -2. */
 static inline int
-read_branch(struct branch *b, const struct str *s, size_t most)
+read_branch(struct branch *b, const struct str *s)
 {
 	int fd = memfd_create("records", MFD_CLOEXEC), rc;
 	struct jsonl *in;
@@ -24,8 +23,7 @@ read_branch(struct branch *b, const struct str *s, size_t most)
 		return -2;
 	lseek(fd, 0, SEEK_SET);
 	in = jsonl_fd(fd, "records");
-	branch_begin(b, "/tmp");
-	b->reading->most = most;
+	branch_begin(b);
 	rc = reading_add(b->reading, b, in);
 	jsonl_close(in);
 	branch_end(b, CHANGEPOINT_LEAST);

@@ -1,21 +1,17 @@
 /*
- * The table of runs, in memory and in a file, and the noise of a metric that
+ * The table of runs, and the noise of a metric that
  * follows from its runs: numbers computed by hand.
  */
-#include "hist.h"
 #include "intern.h"
 #include "json.h"
 #include "mem.h"
-#include "merged.h"
 #include "lib/rows.h"
-#include "scratch.h"
 #include "str.h"
 #include "precision.h"
 #include "tap.h"
 #include "variance.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 enum { RUNS = 6 };
 
@@ -42,17 +38,16 @@ same_number(double a, double b)
 
 /* Returns whether the table has the six runs and the values of both columns. */
 static bool
-holds_all(const struct rows *r, struct scratch *s)
+holds_all(const struct rows *r)
 {
-	struct rows_run got[RUNS];
 	double v[RUNS];
 	bool right = r->n == RUNS && r->ncols == 2 &&
-	    rows_runs(r, s, got) == 0 && memcmp(got, runs, sizeof runs) == 0;
+	    memcmp(r->runs, runs, sizeof runs) == 0;
 
 	for (size_t c = 0; c < r->ncols && right; c++) {
 		bool z = strcmp(r->cols[c].name, "z") == 0;
 
-		right = rows_values(r, s, c, v) == 0;
+		rows_values(r, c, v);
 		for (size_t i = 0; i < RUNS; i++)
 			right = right &&
 			    same_number(v[i],
@@ -64,43 +59,27 @@ holds_all(const struct rows *r, struct scratch *s)
 }
 
 static void
-table(size_t spill_after)
+table(void)
 {
 	/* Session 1 comes before session 0; unknown sessions are last. Of two
 	 * runs that differ only in their values, the last one has the smaller
 	 * value of "b": 4 before 5. */
 	static const uint32_t rank[] = {1, 0}, want[] = {0, 4, 5, 2, 1, 3};
-	struct scratch *s =
-	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	struct intern *names = intern_new();
 	struct rows r = {0};
-	size_t before = 0, after = 0;
 	uint32_t *at;
 
-	for (size_t i = 0; i < RUNS; i++) {
+	for (size_t i = 0; i < RUNS; i++)
 		add_run(&r, names, i);
-		if (i % spill_after != spill_after - 1)
-			continue;
-		before = rows_bytes(&r);
-		tap_ok(rows_spill(&r, s) == 0 && rows_spill(&r, s) == 0,
-		    "%zu rows are written to the file", i + 1);
-		after = rows_bytes(&r);
-		tap_ok(after < before && r.spilled == i + 1 && !r.runs && !r.v,
-		    "rows in the file take no memory: %zu bytes, then %zu",
-		    before, after);
-	}
-	tap_ok(r.nblocks == RUNS / spill_after,
-	    "each write of at least one row is a block");
-	tap_ok(holds_all(&r, s), "all runs and values are read back");
-	at = rows_order(&r, s, runs, rank);
-	tap_ok(at && memcmp(at, want, sizeof want) == 0,
+	tap_ok(holds_all(&r), "all runs and values are there");
+	at = rows_order(&r, rank);
+	tap_ok(memcmp(at, want, sizeof want) == 0,
 	    "the runs are ordered by session, block, index, order and values");
-	tap_ok(strcmp(r.cols[0].name, "b") == 0 && holds_all(&r, s),
+	tap_ok(strcmp(r.cols[0].name, "b") == 0 && holds_all(&r),
 	    "the columns are ordered by name, and have the same values");
 	free(at);
 	rows_free(&r);
 	intern_free(names);
-	scratch_free(s);
 }
 
 /* Returns what precision_append writes, as a tree. */
@@ -231,84 +210,6 @@ sources(void)
 	free(first);
 }
 
-/* Rows of runs that have no metric. */
-static void
-without_columns(void)
-{
-	struct scratch *s =
-	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	struct rows r = {0};
-	struct rows_run got[2];
-
-	rows_add(&r, runs[0]);
-	rows_add(&r, runs[1]);
-	tap_ok(rows_spill(&r, s) == 0 && rows_runs(&r, s, got) == 0 &&
-		memcmp(got, runs, sizeof got) == 0,
-	    "runs without a metric are written to the file and read back");
-	rows_free(&r);
-	scratch_free(s);
-}
-
-/* Truncates the file without a name that this program has open. */
-static bool
-cut_scratch_file(void)
-{
-	char path[40], target[200];
-
-	for (int fd = 3; fd < 64; fd++) {
-		ssize_t n;
-
-		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-		n = readlink(path, target, sizeof target - 1);
-		if (n < 0)
-			continue;
-		target[n] = '\0';
-		if (strstr(target, "(deleted)"))
-			return ftruncate(fd, 0) == 0;
-	}
-	return false;
-}
-
-/* Rows that cannot be read back are an error, and not runs of zeros. */
-static void
-cut_file(void)
-{
-	enum { MANY = 20000 };
-	struct scratch *s =
-	    scratch_new(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-	struct intern *names = intern_new();
-	struct rows r = {0};
-	struct merged m = {0};
-	struct rows_run *got = mem_array(MANY, sizeof *got);
-	double *v = mem_array(MANY, sizeof *v);
-	struct hist *h = hist_new(1, 1000000, 3);
-	const char *name;
-	size_t at = 0, i = 0;
-
-	hist_add(h, 7, 1);
-	merged_add(&m, "latency_ns", h);
-	for (size_t k = 0; k < MANY; k++) {
-		rows_add(&r, runs[k % RUNS]);
-		rows_set(&r, names, "z", 1, (double)k, &at);
-	}
-	tap_ok(merged_spill(&m, s) == 0 && rows_spill(&r, s) == 0,
-	    "a histogram and 20000 runs are written to the file");
-	tap_ok(rows_runs(&r, s, got) == 0 && rows_values(&r, s, 0, v) == 0 &&
-		v[MANY - 1] == MANY - 1,
-	    "the runs are read back");
-	tap_ok(cut_scratch_file(), "the file is truncated by another program");
-	tap_ok(rows_runs(&r, s, got) < 0, "the runs cannot be read");
-	tap_ok(rows_values(&r, s, 0, v) < 0, "the values cannot be read");
-	tap_ok(merged_next(&m, s, &i, &name, &h) < 0,
-	    "the histogram cannot be read");
-	merged_free(&m);
-	rows_free(&r);
-	intern_free(names);
-	scratch_free(s);
-	free(got);
-	free(v);
-}
-
 /* Sessions of six runs whose values rise by slope[i], and a last session of
  * five runs. */
 static struct json *
@@ -375,12 +276,7 @@ precisions(void)
 int
 main(void)
 {
-	table(1);
-	table(2);
-	table(3);
-	table(7);
-	without_columns();
-	cut_file();
+	table();
 	splits();
 	sources();
 	drifts();
