@@ -7,6 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Creates a child; there is none with this frame. */
+static uint32_t
+append_node(struct calltree *t, uint32_t parent, uint32_t frame)
+{
+	size_t *cap = &t->cap;
+
+	if (t->n == CALLTREE_NONE - 1)
+		err_die("more than %u different frames", CALLTREE_NONE - 1);
+	if (t->n == *cap) {
+		*cap = *cap ? *cap + *cap / 2 : 1024;
+		t->frame = mem_resize(t->frame, *cap, sizeof *t->frame);
+		t->parent = mem_resize(t->parent, *cap, sizeof *t->parent);
+		for (size_t c = 0; c < t->columns; c++)
+			t->self[c] =
+			    mem_resize(t->self[c], *cap, sizeof **t->self);
+	}
+	t->frame[t->n] = frame;
+	t->parent[t->n] = parent;
+	for (size_t c = 0; c < t->columns; c++)
+		t->self[c][t->n] = 0;
+	return t->n++;
+}
+
 struct calltree *
 calltree_new(size_t columns)
 {
@@ -16,8 +39,7 @@ calltree_new(size_t columns)
 	t->self = mem_array(columns, sizeof *t->self);
 	t->total = mem_array(columns, sizeof *t->total);
 	t->names = intern_new();
-	t->indexed = 1; /* the root is not */
-	calltree_append(t, CALLTREE_NONE, CALLTREE_NONE);
+	append_node(t, CALLTREE_NONE, CALLTREE_NONE);
 	return t;
 }
 
@@ -89,19 +111,16 @@ pack_slot(uint32_t node, size_t h)
 	return (uint64_t)node << 32 | (uint32_t)(h >> 32);
 }
 
-/* Indexes the nodes that were appended since. */
+/* Makes the table of slots at least twice as large as the tree. */
 static void
-index_new_nodes(struct calltree *t)
+grow_slots(struct calltree *t)
 {
-	if (2 * (size_t)t->n > t->nslots) {
-		while (2 * (size_t)t->n > t->nslots)
-			t->nslots = t->nslots ? 2 * t->nslots : 1024;
-		free(t->slots);
-		t->slots = mem_array(t->nslots, sizeof *t->slots);
-		t->indexed = 1;
-	}
-	for (; t->indexed < t->n; t->indexed++) {
-		uint32_t i = t->indexed;
+	if (2 * (size_t)t->n <= t->nslots)
+		return;
+	t->nslots = t->nslots ? 2 * t->nslots : 1024;
+	free(t->slots);
+	t->slots = mem_array(t->nslots, sizeof *t->slots);
+	for (uint32_t i = 1; i < t->n; i++) { /* the root has none */
 		size_t h = hash_node(t->parent[i], t->frame[i]), at;
 
 		at = h & (t->nslots - 1);
@@ -112,34 +131,12 @@ index_new_nodes(struct calltree *t)
 }
 
 uint32_t
-calltree_append(struct calltree *t, uint32_t parent, uint32_t frame)
-{
-	size_t *cap = &t->cap;
-
-	if (t->n == CALLTREE_NONE - 1)
-		err_die("more than %u different frames", CALLTREE_NONE - 1);
-	if (t->n == *cap) {
-		*cap = *cap ? *cap + *cap / 2 : 1024;
-		t->frame = mem_resize(t->frame, *cap, sizeof *t->frame);
-		t->parent = mem_resize(t->parent, *cap, sizeof *t->parent);
-		for (size_t c = 0; c < t->columns; c++)
-			t->self[c] =
-			    mem_resize(t->self[c], *cap, sizeof **t->self);
-	}
-	t->frame[t->n] = frame;
-	t->parent[t->n] = parent;
-	for (size_t c = 0; c < t->columns; c++)
-		t->self[c][t->n] = 0;
-	return t->n++;
-}
-
-uint32_t
 calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 {
 	size_t at, h = hash_node(parent, frame);
 	uint32_t node;
 
-	index_new_nodes(t);
+	grow_slots(t);
 	at = h & (t->nslots - 1);
 	for (uint64_t s; (s = t->slots[at]); at = (at + 1) & (t->nslots - 1)) {
 		node = (uint32_t)(s >> 32);
@@ -147,9 +144,8 @@ calltree_child(struct calltree *t, uint32_t parent, uint32_t frame)
 		    t->parent[node] == parent && t->frame[node] == frame)
 			return node;
 	}
-	node = calltree_append(t, parent, frame);
+	node = append_node(t, parent, frame);
 	t->slots[at] = pack_slot(node, h);
-	t->indexed = t->n;
 	return node;
 }
 

@@ -21,7 +21,6 @@ struct calltree {
 	size_t cap;      /* of the arrays by node */
 	uint64_t *slots; /* node << 32 | half of its hash; 0: empty */
 	size_t nslots;
-	uint32_t indexed; /* nodes below this number are in 'slots' */
 };
 
 #define CALLTREE_NONE UINT32_MAX
@@ -36,8 +35,6 @@ const char *calltree_name(
 
 /* Returns the child of 'parent' with this frame; creates it if needed. */
 uint32_t calltree_child(struct calltree *, uint32_t parent, uint32_t frame);
-/* Creates a child; the caller knows that there is none with this frame. */
-uint32_t calltree_append(struct calltree *, uint32_t parent, uint32_t frame);
 
 /* Computes totals and links siblings. No nodes may be added after this. */
 void calltree_sum(struct calltree *);
