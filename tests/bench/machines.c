@@ -84,9 +84,9 @@ judge_history(const struct str *s, size_t step, bool *wrong, bool *hit)
 	struct findings all;
 
 	*wrong = *hit = false;
-	if (read_branch(&b, s, 0) != 0 ||
-	    finding_find_all(&all, &b, &rules) < 0)
+	if (read_branch(&b, s) != 0)
 		exit(2);
+	finding_find_all(&all, &b, &rules);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct finding *f = &all.v[i];
 		bool there = step && f->lo <= step + 2 && f->hi + 2 >= step;

@@ -76,9 +76,9 @@ judge_history(const struct str *s, const struct kind *k, struct result *to)
 	struct branch b;
 	struct findings all;
 
-	if (read_branch(&b, s, 0) != 0 ||
-	    finding_find_all(&all, &b, &rules) < 0)
+	if (read_branch(&b, s) != 0)
 		exit(2);
+	finding_find_all(&all, &b, &rules);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct finding *f = &all.v[i];
 		size_t at = k->commits - k->after;
