@@ -81,13 +81,28 @@ explain_elsewhere(const struct json *config)
 	return NULL;
 }
 
+/* Why the engine, or one part of the load, cannot run a case; caller frees. */
+static void
+explain_load(const struct schedule *a, const struct engine *e,
+    const struct json *cas, char **why)
+{
+	struct bench_case c;
+	struct roles roles;
+
+	bench_case_fill(&c, cas);
+	roles_make(&roles, &c, 0, 0);
+	*why = a->parts ? explain_parts(&c, &roles, a->parts) : NULL;
+	if (!*why)
+		*why = e->cannot(e->self, &c, &roles);
+	roles_free(&roles);
+	bench_case_free(&c);
+}
+
 /* Why a case cannot be run, or NULL; caller frees. */
 static char *
 find_obstacle(const struct schedule *a, const struct json *cas)
 {
 	const struct engine *e = engines_find(a->engines, cas);
-	struct bench_case c;
-	struct roles roles;
 	char *text, *its;
 
 	if (json_path(cas, "config.profiling") && !a->profiles->dir)
@@ -110,14 +125,8 @@ find_obstacle(const struct schedule *a, const struct json *cas)
 	    : NULL;
 	if (!its && a->elsewhere)
 		its = explain_elsewhere(json_get(cas, "config"));
-	bench_case_fill(&c, cas);
-	roles_make(&roles, &c, 0, 0);
-	if (!its && a->parts)
-		its = explain_parts(&c, &roles, a->parts);
 	if (!its)
-		its = e->cannot(e->self, &c, &roles);
-	roles_free(&roles);
-	bench_case_free(&c);
+		explain_load(a, e, cas, &its);
 	return its;
 }
 
