@@ -522,7 +522,7 @@ for bad in '<script' '`' '@someone' ' #12' 'GH-3' '://' ':tada:' 'mailto:x' 'www
 done
 test_empty "$(sed -n '/^|/{/| *$/!p;}' .out)" 'rows are not broken'
 # five bars are four cells, nine are eight; all other bars are escaped
-test_same '5 9' "$(grep '^| [^|]* | &#' .out | tr -cd '|\n' | awk '{ print length }' |
+test_same '5 10' "$(grep '^| [^|]* | &#' .out | tr -cd '|\n' | awk '{ print length }' |
   sort -nu | xargs)" 'rows have as many cells as there are columns'
 turned=$(printf '\342\200[\250-\256]\|\342\201[\246-\251]')
 test_same 0 "$(grep -c "$turned" .out)" 'Markdown has no characters that change the direction'

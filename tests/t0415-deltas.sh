@@ -94,7 +94,7 @@ for bad in '<script' '<!--' '`' '@all' '@me' '&#64;me' '&commat;' 'r#12' 'GH-3' 
   test_same 0 "$(grep -cF -- "$bad" out.md)" "the Markdown has no raw $bad"
 done
 test_absent '^ *(/|# |\[)' out.md 'no line starts with a command, a heading or a reference'
-test_same '6 9' "$(grep '^|.*=1' out.md | tr -cd '|\n' | awk '{ print length }' | sort -nu | xargs)" \
+test_same '6 10' "$(grep '^|.*=1' out.md | tr -cd '|\n' | awk '{ print length }' | sort -nu | xargs)" \
   'a row has as many cells as the header'
 test_same "$(grep -c '<details>' out.md)" "$(grep -c '^</details>' out.md)" \
   'each folded part is closed'

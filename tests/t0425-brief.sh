@@ -379,7 +379,7 @@ done
 vkb-compare -v --baseline old same >long
 test_match '^Both sides .* by up to [78]\.[0-9]%\. Noise: the only case\.$' long '-v: the first line says that both sides are the same server'
 test_match '^= +SET +rps .* equivalent .*noise: both sides are the same server' long '-v: the row is noise'
-test_match '\| equivalent; noise: both sides are the same server \|' report.markdown 'Markdown: the row is noise'
+test_match '\| equivalent \| noise: both sides are the same server \|' report.markdown 'Markdown: the row is noise'
 test_match 'failures="0" errors="0" skipped="0"' report.junit 'junit: all tests pass'
 test_absent 'error|warning' report.annotations 'annotations: no error'
 test_same '["equivalent",true,true]' "$(vkb-compare --baseline old -f jsonl same |

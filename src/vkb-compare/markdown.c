@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,67 +226,18 @@ write_origin(const struct mdpage *p, const struct brief *b)
 
 /* --- the metrics, and the method */
 
+/* Writes a row for each metric of each case, as many as fit. */
 static void
-write_markdown_row(struct str *s, const struct row *r, bool spread)
+write_markdown_rows(
+    const struct mdpage *p, const struct comparison *c, size_t percent)
 {
-	char a[NUM_BUF], b[NUM_BUF];
-	struct str verdict = {0}, notes = {0};
-	double v[2];
+	struct table *t = report_make_table(c, p->spread, REPORT_WIDE, true);
+	size_t rows =
+	    table_markdown(t, p->s, p->start + p->room * percent / 100);
 
-	report_values(r, v);
-	str_printf(s, "| %s | ", report_mark(r->verdict));
-	markup_markdown(s, r->pair->name[0]);
-	str_add(s, " | ");
-	markup_markdown(s, r->name);
-	str_printf(s, " | %s | %s | ", num_human(a, v[0]), num_human(b, v[1]));
-	for (size_t side = 0; spread && side < 2; side++) {
-		report_spread(s, r, side);
-		str_add(s, " | ");
-	}
-	report_change(s, r);
-	str_printf(s, " | %zu+%zu | ", r->facts.m, r->facts.n);
-	report_verdict(&verdict, r);
-	markup_markdown(s, verdict.s);
-	str_free(&verdict);
-	str_add(&notes, "");
-	report_notes(&notes, r);
-	str_add(s, notes.len ? "; " : "");
-	markup_markdown_whole(s, notes.s);
-	str_free(&notes);
-	str_add(s, " |\n");
-}
-
-static void
-write_table_head(struct str *s, bool spread)
-{
-	str_printf(s,
-	    "| | Case | Metric | Baseline | Contender |%s Change [95%%] | "
-	    "Runs | Verdict |\n|---|---|---|--:|--:|%s---|--:|---|\n",
-	    spread ? " Baseline mean | Contender mean |" : "",
-	    spread ? "---|---|" : "");
-}
-
-/* Writes rows from..to-1, as many as fit. */
-static void
-write_markdown_rows(const struct mdpage *p, const struct row **order,
-    size_t from, size_t to, size_t percent)
-{
-	size_t i;
-
-	if (from == to)
-		return;
-	write_table_head(p->s, p->spread);
-	for (i = from; i < to; i++) {
-		size_t before = p->s->len;
-
-		write_markdown_row(p->s, order[i], p->spread);
-		if (has_room(p, percent))
-			continue;
-		truncate_page(p, before);
-		break;
-	}
-	write_left_out(p, to - i, "row");
+	write_left_out(p, c->nrows - rows, "row");
 	str_addc(p->s, '\n');
+	table_free(t);
 }
 
 /* Writes the warnings of one kind below a heading. */
@@ -340,34 +292,23 @@ has_notable_row(const struct comparison *c, const struct pairing *p)
 }
 
 static void
-write_markdown_shift(const struct mdpage *p, const struct shift *t)
+write_markdown_shift(const struct mdpage *p, const struct shift *shift)
 {
 	size_t before = p->s->len;
-	char a[NUM_BUF], b[NUM_BUF];
-	double by;
-	const char *unit = shift_unit(t, &by);
+	struct table *t = report_make_shift_table(shift);
+	struct str title = {0};
 
-	markup_markdown(p->s, t->pair->name[0]);
-	str_add(p->s, ", ");
-	markup_markdown(p->s, t->hist);
-	str_printf(p->s,
-	    "\n\n| Percentile | Baseline %s | Contender %s | Change [95%%] "
-	    "|\n|--:|--:|--:|---|\n",
-	    unit, unit);
-	for (size_t i = 0; i < t->n; i++) {
-		const struct shift_line *l = &t->v[i];
-
-		str_printf(p->s, "| %g | %s | %s | ", l->percentile,
-		    num_human(a, l->value[0] / by),
-		    num_human(b, l->value[1] / by));
-		report_ratio(p->s, l);
-		str_add(p->s, " |\n");
-	}
+	report_shift_title(&title, shift);
+	markup_markdown_whole(p->s, title.s);
+	str_add(p->s, "\n\n");
+	table_markdown(t, p->s, SIZE_MAX);
 	str_addc(p->s, '\n');
-	report_distance(p->s, t);
+	report_distance(p->s, shift);
 	str_add(p->s, "\n\n");
 	if (!has_room(p, 88))
 		truncate_page(p, before);
+	table_free(t);
+	str_free(&title);
 }
 
 /* Writes the shifts of the cases that changed. */
@@ -438,7 +379,6 @@ write_markdown_together(const struct mdpage *p, const struct comparison *c)
 static void
 write_markdown_metrics(const struct mdpage *p, const struct comparison *c)
 {
-	const struct row **order = report_order(c);
 	struct str text = {0};
 
 	open_fold(p, "Each metric, with the 95 % interval of its change");
@@ -448,10 +388,9 @@ write_markdown_metrics(const struct mdpage *p, const struct comparison *c)
 	if (c->noverall)
 		write_paragraph(p, "", text.s, 74);
 	write_markdown_together(p, c);
-	write_markdown_rows(p, order, 0, c->nrows, 84);
+	write_markdown_rows(p, c, 84);
 	close_fold(p);
 	str_free(&text);
-	free(order);
 }
 
 static void

@@ -8,6 +8,7 @@
 #include "num.h"
 #include "stats.h"
 #include "str.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -444,18 +445,6 @@ report_notes(struct str *s, const struct row *r)
 }
 
 void
-report_ratio(struct str *s, const struct shift_line *l)
-{
-	if (isnan(l->ratio)) {
-		str_add(s, "no ratio");
-		return;
-	}
-	str_printf(s, "%.2fx", l->ratio);
-	if (!isnan(l->lo))
-		str_printf(s, " [%.2f, %.2f]", l->lo, l->hi);
-}
-
-void
 report_distance(struct str *s, const struct shift *t)
 {
 	double by;
@@ -468,6 +457,135 @@ report_distance(struct str *s, const struct shift *t)
 	    100 * t->diff.d, num_human(a, (double)t->diff.at / by),
 	    *unit ? " " : "", unit, num_human(b, t->diff.w1 / by),
 	    *unit ? " " : "", unit);
+}
+
+/* --- the tables of all metrics, and of a shift */
+
+static void
+add_number_cell(struct table *t, double v)
+{
+	char buf[NUM_BUF];
+
+	table_cell(t, num_human(buf, v));
+}
+
+static void
+add_verdict_cell(
+    struct table *t, const struct row *r, enum report_narrow narrow)
+{
+	struct str s = {0};
+
+	if (narrow < REPORT_NO_REASON)
+		report_verdict(&s, r);
+	else
+		str_printf(&s, "%s%s", verdict_name(r->verdict),
+		    r->waived ? ", waived" : "");
+	if (!r->gate)
+		str_add(&s, " (info)");
+	table_take(t, str_take(&s));
+	table_style(t, report_row_colour(r));
+}
+
+static void
+add_row(struct table *t, const struct row *r, bool spread,
+    enum report_narrow narrow, bool marks)
+{
+	struct str s = {0};
+	double v[2];
+
+	report_values(r, v);
+	table_cell(
+	    t, marks ? report_mark(r->verdict) : report_sign(r->verdict));
+	table_style(t, report_row_colour(r));
+	table_cell(t, r->pair->name[0]);
+	table_cell(t, r->name);
+	if (narrow < REPORT_NO_RUNS)
+		table_take(t, mem_printf("%zu+%zu", r->facts.m, r->facts.n));
+	for (size_t side = 0; narrow < REPORT_NO_MEDIANS && side < 2; side++)
+		add_number_cell(t, v[side]);
+	for (size_t side = 0; spread && side < 2; side++) {
+		report_spread(&s, r, side);
+		table_take(t, str_take(&s));
+	}
+	report_change(&s, r);
+	if (narrow >= REPORT_NO_INTERVAL && strchr(s.s, '['))
+		strchr(s.s, '[')[-1] = '\0';
+	table_take(t, str_take(&s));
+	table_style(t, report_row_colour(r));
+	add_verdict_cell(t, r, narrow);
+	if (narrow < REPORT_NO_NOTES) {
+		report_notes(&s, r);
+		table_take(t, str_take(&s));
+	}
+}
+
+struct table *
+report_make_table(const struct comparison *c, bool spread,
+    enum report_narrow narrow, bool marks)
+{
+	const struct row **order = report_order(c);
+	struct table *t = table_new();
+
+	table_titles(t, "|case|metric");
+	if (narrow < REPORT_NO_RUNS)
+		table_titles(t, ">runs");
+	if (narrow < REPORT_NO_MEDIANS)
+		table_titles(t, ">baseline|>contender");
+	if (spread)
+		table_titles(t, "baseline mean|contender mean");
+	table_titles(t,
+	    narrow < REPORT_NO_INTERVAL ? "change [95%]|verdict"
+					: "change|verdict");
+	if (narrow < REPORT_NO_NOTES)
+		table_titles(t, "");
+	for (size_t i = 0; i < c->nrows; i++)
+		add_row(t, order[i], spread, narrow, marks);
+	free(order);
+	return t;
+}
+
+void
+report_shift_title(struct str *s, const struct shift *p)
+{
+	double by;
+	const char *unit = shift_unit(p, &by);
+
+	str_printf(s, "%s, %s%s%s", p->pair->name[0], p->hist,
+	    *unit ? " in " : "", unit);
+}
+
+/* Writes "1.07x [1.06, 1.08]". */
+static void
+write_ratio(struct str *s, const struct shift_line *l)
+{
+	if (isnan(l->ratio)) {
+		str_add(s, "no ratio");
+		return;
+	}
+	str_printf(s, "%.2fx", l->ratio);
+	if (!isnan(l->lo))
+		str_printf(s, " [%.2f, %.2f]", l->lo, l->hi);
+}
+
+struct table *
+report_make_shift_table(const struct shift *p)
+{
+	struct table *t = table_new();
+	struct str cell = {0};
+	double by;
+
+	shift_unit(p, &by);
+	table_titles(t, ">percentile|>baseline|>contender|change [95%]");
+	for (size_t i = 0; i < p->n; i++) {
+		const struct shift_line *l = &p->v[i];
+
+		table_take(t, mem_printf("%g", l->percentile));
+		add_number_cell(t, l->value[0] / by);
+		add_number_cell(t, l->value[1] / by);
+		write_ratio(&cell, l);
+		table_take(t, str_take(&cell));
+	}
+	return t;
 }
 
 /* --- what the count and the time of a case say together */

@@ -15,6 +15,7 @@
 
 struct json;
 struct str;
+struct table;
 
 enum report_kind { REPORT_FAILED, REPORT_UNMATCHED, REPORT_ENV, REPORT_NOTE };
 
@@ -163,8 +164,25 @@ void warnings_new(struct comparison *);
 struct json *warnings_describe(const struct warnings *);
 void warnings_free(struct warnings *);
 
-/* "1.07x [1.06, 1.08]" of a percentile; the distance of the histograms. */
-void report_ratio(struct str *, const struct shift_line *);
+/* The columns that are left out of a narrow table, in this order. */
+enum report_narrow {
+	REPORT_WIDE,
+	REPORT_NO_NOTES,
+	REPORT_NO_RUNS,
+	REPORT_NO_REASON,
+	REPORT_NO_MEDIANS,
+	REPORT_NO_INTERVAL
+};
+
+/* Makes a table with a row for each metric of each case, sorted for people:
+ * 'spread' as in struct report, 'marks' for Markdown. */
+struct table *report_make_table(
+    const struct comparison *, bool spread, enum report_narrow, bool marks);
+
+/* "SET, latency_ns in ms"; the percentiles of both sides; the distance of the
+ * histograms. */
+void report_shift_title(struct str *, const struct shift *);
+struct table *report_make_shift_table(const struct shift *);
 void report_distance(struct str *, const struct shift *);
 
 /* Explains the verdicts of a case, from the runs on. */

@@ -18,138 +18,41 @@ enum {
 	NAME_LEAST = 12 /* bytes of a name that is cut */
 };
 
-/* The columns that are left out on a narrow terminal, in this order. */
-enum omitted { NOTHING, NO_NOTES, NO_RUNS, NO_REASON, NO_MEDIANS, NO_INTERVAL };
-
-static void
-add_number_cell(struct table *t, double v)
-{
-	char buf[NUM_BUF];
-
-	table_cell(t, num_human(buf, v));
-}
-
-static void
-add_verdict_cell(struct table *t, const struct row *r, enum omitted narrow)
-{
-	struct str s = {0};
-
-	if (narrow < NO_REASON)
-		report_verdict(&s, r);
-	else
-		str_printf(&s, "%s%s", verdict_name(r->verdict),
-		    r->waived ? ", waived" : "");
-	if (!r->gate)
-		str_add(&s, " (info)");
-	table_take(t, str_take(&s));
-	table_style(t, report_row_colour(r));
-}
-
-static void
-add_text_row(
-    struct table *t, const struct row *r, enum omitted narrow, bool spread)
-{
-	struct str s = {0};
-	double v[2];
-
-	report_values(r, v);
-	table_cell(t, report_sign(r->verdict));
-	table_style(t, report_row_colour(r));
-	table_cell(t, r->pair->name[0]);
-	table_cell(t, r->name);
-	if (narrow < NO_RUNS)
-		table_take(t, mem_printf("%zu+%zu", r->facts.m, r->facts.n));
-	if (narrow < NO_MEDIANS) {
-		add_number_cell(t, v[0]);
-		add_number_cell(t, v[1]);
-	}
-	for (size_t side = 0; spread && side < 2; side++) {
-		report_spread(&s, r, side);
-		table_take(t, str_take(&s));
-	}
-	report_change(&s, r);
-	if (narrow >= NO_INTERVAL && strchr(s.s, '['))
-		strchr(s.s, '[')[-1] = '\0';
-	table_take(t, str_take(&s));
-	table_style(t, report_row_colour(r));
-	add_verdict_cell(t, r, narrow);
-	if (narrow < NO_NOTES) {
-		report_notes(&s, r);
-		table_take(t, str_take(&s));
-	}
-}
-
-static struct table *
-make_table(const struct comparison *c, const struct row **rows,
-    enum omitted narrow, bool spread)
-{
-	struct table *t = table_new();
-
-	table_titles(t, "|case|metric");
-	if (narrow < NO_RUNS)
-		table_titles(t, ">runs");
-	if (narrow < NO_MEDIANS)
-		table_titles(t, ">baseline|>contender");
-	if (spread)
-		table_titles(t, "baseline mean|contender mean");
-	table_titles(t,
-	    narrow < NO_INTERVAL ? "change [95%]|verdict" : "change|verdict");
-	if (narrow < NO_NOTES)
-		table_titles(t, "");
-	for (size_t i = 0; i < c->nrows; i++)
-		add_text_row(t, rows[i], narrow, spread);
-	return t;
-}
-
 /* Leaves out columns until the table fits the terminal. */
 static void
 write_text_rows(
     struct str *s, const struct comparison *c, const struct report *r)
 {
-	const struct row **order = report_order(c);
-	enum omitted narrow = NOTHING;
-	struct table *t = make_table(c, order, narrow, r->spread);
+	enum report_narrow narrow = REPORT_WIDE;
+	struct table *t = report_make_table(c, r->spread, narrow, false);
 
-	while (
-	    r->width && table_columns(t) > r->width && narrow < NO_INTERVAL) {
+	while (r->width && table_columns(t) > r->width &&
+	    narrow < REPORT_NO_INTERVAL) {
 		table_free(t);
-		t = make_table(c, order, ++narrow, r->spread);
+		t = report_make_table(c, r->spread, ++narrow, false);
 	}
 	table_print(t, s, r->colour);
 	table_free(t);
 	if (narrow)
 		str_printf(s, "(some columns left out: the terminal has %zu)\n",
 		    r->width);
-	free(order);
 }
 
 static void
 write_text_shift(struct str *s, const struct shift *p)
 {
-	struct table *t = table_new();
-	struct str cell = {0};
-	double by;
-	const char *unit = shift_unit(p, &by);
+	struct table *t = report_make_shift_table(p);
+	struct str title = {0};
 
-	table_titles(t, ">percentile|>baseline|>contender|change [95%]");
-	for (size_t i = 0; i < p->n; i++) {
-		const struct shift_line *l = &p->v[i];
-
-		table_take(t, mem_printf("%g", l->percentile));
-		add_number_cell(t, l->value[0] / by);
-		add_number_cell(t, l->value[1] / by);
-		report_ratio(&cell, l);
-		table_take(t, str_take(&cell));
-	}
+	report_shift_title(&title, p);
 	str_add(s, "\nshift of ");
-	str_visible(s, p->pair->name[0]);
-	str_add(s, ", ");
-	str_visible(s, p->hist);
-	str_printf(s, "%s%s:\n", *unit ? " in " : "", unit);
+	str_visible(s, title.s);
+	str_add(s, ":\n");
 	table_print(t, s, false);
 	report_distance(s, p);
 	str_addc(s, '\n');
 	table_free(t);
+	str_free(&title);
 }
 
 /* Starts each line with a fixed word: a name at the start could be a command to
