@@ -48,6 +48,9 @@ ALLLIBS = $(PKGLIBS) $(LIBS) -lm -pthread
 
 LIBOBJ = $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c src/judge/*.c))
 LIB = $(BUILD)/libvkb.a
+# vkb-report reads results of vkb-compare, and says them in the same words.
+COMPARE = $(BUILD)/libcompare.a
+vkb-report_USES = $(COMPARE)
 PROGBIN = $(addprefix $(BIN)/,$(PROGRAMS))
 UNIT = $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 BENCH = $(patsubst tests/bench/%.c,$(BUILD)/bench/%,\
@@ -78,6 +81,10 @@ $(LIB): $(LIBOBJ)
 	@rm -f $@
 	$(AR) rcsT $@ $^
 
+$(COMPARE): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/vkb-compare/*.c))
+	@rm -f $@
+	$(AR) rcsT $@ $^
+
 $(BUILD)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLCFLAGS) -MMD -MP -c -o $@ $<
@@ -100,7 +107,7 @@ define program
 $(1)_OBJ = $(BUILD)/$(1).o \
 	$$(patsubst src/%.c,$(BUILD)/%.o,\
 	$$(wildcard src/$(1)/*.c src/$(1)/*/*.c))
-$(BIN)/$(1): $$($(1)_OBJ) $(LIB)
+$(BIN)/$(1): $$($(1)_OBJ) $$($(1)_USES) $(LIB)
 	@mkdir -p $$(@D)
 	$(CC) $(ALLCFLAGS) $(LDFLAGS) -o $$@ $$^ $(ALLLIBS)
 endef

@@ -524,9 +524,6 @@ run_compare(void *opts, struct opt_args *args)
 		return opt_usage(&program, "no BASE, and no --baseline");
 	if (args->n < (one_input ? 1 : 2) && opt_stdin(&program) < 0)
 		return -1;
-	if (o->deltas && o->spread)
-		return opt_usage(&program,
-		    "--spread needs the runs, which --deltas does not read");
 	if (o->deltas && o->explain)
 		return opt_usage(&program,
 		    "--explain needs the runs, which --deltas does not read");

@@ -153,26 +153,15 @@ write_report(const struct output *o, const struct branch *b,
 	return rc;
 }
 
-/* Returns -1, after reporting it, if --metrics names an unknown metric. */
-static int
-check_metric_names(const char *what, const struct branch *b)
+static bool
+has_metric(const void *branch, const char *name)
 {
-	int rc = 0;
+	const struct branch *b = branch;
 
-	if (!what || strcmp(what, "all") == 0 || strcmp(what, "latency") == 0)
-		return 0;
-	for (size_t len; *what; what += len + (what[len] == ',')) {
-		bool found = false;
-
-		len = strcspn(what, ",");
-		for (size_t i = 0; i < b->nseries && !found; i++)
-			found = strlen(b->series[i].metric) == len &&
-			    strncmp(b->series[i].metric, what, len) == 0;
-		if (!found)
-			rc = err_fail("option '--metrics': no case has '%.*s'",
-			    (int)len, what);
-	}
-	return rc;
+	for (size_t i = 0; i < b->nseries; i++)
+		if (strcmp(b->series[i].metric, name) == 0)
+			return true;
+	return false;
 }
 
 /* Returns the exit status: 1 if a regression counts, 2 if there is no answer.
@@ -281,7 +270,8 @@ detect_changes(const struct opts *o, const struct opt_args *args)
 			goto out;
 		r.since = (size_t)since;
 	}
-	trouble |= check_metric_names(o->metrics, &b) < 0;
+	trouble |=
+	    metric_check_names(o->metrics, "no case", has_metric, &b) < 0;
 	finding_find_all(&all, &b, &r);
 	rc = decide_status(&b, &all, &r);
 	for (size_t i = 0; i < nout; i++)

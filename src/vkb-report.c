@@ -7,7 +7,7 @@
 #include "html.h"
 #include "intern.h"
 #include "jsonl.h"
-#include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "opt.h"
 #include "output.h"
@@ -114,35 +114,22 @@ write_graphs(const struct figures *f, const char *dir)
 	return rc;
 }
 
-/* Returns -1, after reporting it, if --metrics names an unknown metric. */
-static int
-check_metric_names(const char *what, const struct model *m)
+static bool
+has_metric(const void *model, const char *name)
 {
-	int rc = 0;
+	const struct model *m = model;
 
-	if (!what || strcmp(what, "all") == 0 || strcmp(what, "latency") == 0)
-		return 0;
-	for (size_t len; *what; what += len + (what[len] == ',')) {
-		char *name;
-		bool found = false;
-
-		len = strcspn(what, ",");
-		name = mem_strn(what, len);
-		for (size_t i = 0; i < m->ncells && !found; i++)
-			found = model_metric(&m->cells[i], name) != NULL;
-		if (!found)
-			rc = err_fail(
-			    "option '--metrics': no case has '%s'", name);
-		free(name);
-	}
-	return rc;
+	for (size_t i = 0; i < m->ncells; i++)
+		if (model_metric(&m->cells[i], name))
+			return true;
+	return false;
 }
 
 static int
 render_output(struct str *s, const struct opts *o, const struct model *m)
 {
 	struct figures f;
-	int rc = check_metric_names(o->metrics, m);
+	int rc = metric_check_names(o->metrics, "no case", has_metric, m);
 
 	if (rc < 0)
 		return rc;

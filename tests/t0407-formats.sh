@@ -208,8 +208,9 @@ test_status 2 '--spread with one run a side' vkb-compare --spread -f csv:c.out -
   "$(two b '{"command":"S"}' 6 >other; echo other)"
 test_same ',5,,,6,,' "$(sed -n 's/.*\(,5,,,6,,\)$/\1/p' c.out)" 'csv: sd and CV are empty'
 test_match '1[+]1 +5.000 +6.000 +5.000 +6.000 +[+]20.0%' t.out 'text: only the mean is printed'
-test_status 2 '--spread and --deltas' vkb-compare --deltas --spread one
-test_match '[-]-spread needs the runs' .err 'the error says that --spread needs the runs'
+vkb-compare --spread -f text:t.out -f jsonl:deltas "$a" "$b"
+vkb-compare --deltas --spread -f text:again.out deltas
+test_that '--deltas: the text has them as well' cmp t.out again.out
 
 # --- a judged metric that one side does not have
 

@@ -115,7 +115,7 @@ jq -c 'select(.type == "run" and .status == "ok" and .subject.commit == "2") |
   .config = '"$(head -n 1 e1 | jq -c .config)" evil.jsonl >e2
 vkb-compare -m all -f jsonl e1 e2 >e3 2>/dev/null
 jq -c --argjson e "$evil" 'select(.type == "delta") | .notes = [$e] |
-  .waiver = {"rule":$e,"reason":$e} | .metric = $e' e3 >e4
+  .waiver = {"rule":$e,"reason":$e,"expires":$e} | .metric = $e' e3 >e4
 printf '{"type":"change","v":1,"config":{"command":%s},"metric":%s,"better":"higher","kind":%s,"subject":{"label":%s},"range":[%s,"b"],"index":1,"n":[1,1],"median":[1,1],"ratio":1,"method":"t","class":"gate","margin":0.1}\n' \
   "$evil" "$evil" "$evil" "$evil" "$evil" >e5
 test_that 'hostile names are accepted' vkb-report -t '</title><script>' evil.jsonl e2 e3 e4 e5

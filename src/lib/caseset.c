@@ -113,3 +113,31 @@ caseset_value(const struct caseset *s, size_t id)
 
 	return json_parse(text, strlen(text), NULL, NULL);
 }
+
+/* Does 'many' have all keys of 'few' with equal values, and more keys? */
+static bool
+is_part_of(const struct json *few, const struct json *many)
+{
+	if (json_len(few) >= json_len(many))
+		return false;
+	for (const struct json *j = json_first(few); j; j = json_next(j))
+		if (!json_equal(j, json_get(many, json_key(j))))
+			return false;
+	return true;
+}
+
+size_t
+caseset_find_fuller(
+    const struct json *const *known, size_t n, const struct json *few)
+{
+	size_t found = n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!known[i] || !is_part_of(few, known[i]))
+			continue;
+		if (found < n)
+			return n;
+		found = i;
+	}
+	return found;
+}

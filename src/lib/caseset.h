@@ -24,6 +24,14 @@ size_t caseset_add_value(struct caseset *, const struct json *);
 size_t caseset_find(const struct caseset *, const struct json *);
 size_t caseset_count(const struct caseset *);
 
+/*
+ * The record of failed runs may lack keys of its subject. Returns the index of
+ * the only one of n objects, some NULL, with all keys of 'few' and more; n:
+ * none, or several.
+ */
+size_t caseset_find_fuller(
+    const struct json *const *known, size_t n, const struct json *few);
+
 /* Returns jsonhash_member of the object under 'key', its part of a record's
  * json_hash. */
 uint64_t caseset_member_hash(

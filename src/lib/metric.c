@@ -1,9 +1,12 @@
 #include "metric.h"
+#include "err.h"
 #include "hist.h"
 #include "json.h"
+#include "mem.h"
 #include "str.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -450,4 +453,25 @@ metric_is_shown(
 	if (policy >= 0)
 		*gate = policy;
 	return shown;
+}
+
+int
+metric_check_names(const char *what, const char *lack,
+    bool (*has)(const void *arg, const char *name), const void *arg)
+{
+	int rc = 0;
+
+	if (!what || strcmp(what, "all") == 0 || strcmp(what, "latency") == 0)
+		return 0;
+	for (size_t n; *what; what += n + (what[n] == ',')) {
+		char *name;
+
+		n = strcspn(what, ",");
+		name = mem_strn(what, n);
+		if (!has(arg, name))
+			rc = err_fail(
+			    "option '--metrics': %s has '%s'", lack, name);
+		free(name);
+	}
+	return rc;
 }

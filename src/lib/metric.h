@@ -159,4 +159,9 @@ const char *metric_better_name(enum metric_better);
 bool metric_is_shown(
     const char *what, const struct metric *, int policy, bool *gate);
 
+/* Reports each name of the option that 'has' does not know, as "no case has
+ * 'NAME'" where that is 'lack'. Returns -1 if there is one, else 0. */
+int metric_check_names(const char *what, const char *lack,
+    bool (*has)(const void *arg, const char *name), const void *arg);
+
 #endif

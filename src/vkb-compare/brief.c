@@ -344,6 +344,21 @@ add_work_cell(struct str *s, struct layout *l, const struct brief_case *b)
 	str_addn(s, functions, strcspn(functions, ","));
 }
 
+const struct row *
+brief_add_cell(struct str *s, struct layout *l, const struct brief_case *b,
+    enum column which)
+{
+	const struct row *r = choose_row(b, which);
+
+	if (which == VALUES)
+		write_values(s, l, r);
+	else if (which == WORK)
+		add_work_cell(s, l, b);
+	else if (r)
+		write_cell(s, l, r, which == CHANGE && l->narrow < NO_WORDS);
+	return r;
+}
+
 /* Adds the first cells: the sign, or the answer with its mark, and the name. */
 static void
 add_head_cells(
@@ -374,17 +389,11 @@ add_row(struct table *t, struct layout *l, const struct brief_case *b)
 
 	add_head_cells(t, l, b);
 	for (enum column i = 0; i < OPTIONAL; i++) {
-		const struct row *r = choose_row(b, i);
+		const struct row *r;
 
 		if (!l->has[i])
 			continue;
-		if (i == VALUES)
-			write_values(&s, l, r);
-		else if (i == WORK)
-			add_work_cell(&s, l, b);
-		else if (r)
-			write_cell(
-			    &s, l, r, i == CHANGE && l->narrow < NO_WORDS);
+		r = brief_add_cell(&s, l, b, i);
 		table_take(t, str_take(&s));
 		if (r && (r == b->worst || brief_is_change(b)))
 			table_style(t, report_row_colour(r));
@@ -417,8 +426,8 @@ brief_choose_title(const struct brief *b)
 	return one ? one->name : NULL;
 }
 
-static void
-choose_columns(struct layout *l, const struct brief *b, size_t n)
+void
+brief_choose_columns(struct layout *l, const struct brief *b, size_t n)
 {
 	bool work = false;
 
@@ -434,21 +443,23 @@ choose_columns(struct layout *l, const struct brief *b, size_t n)
 	l->has[P99] &= l->narrow < NO_P99;
 }
 
+const char *const brief_titles[OPTIONAL] = {[CHANGE] = "change",
+    [P50] = ">p50",
+    [P99] = ">p99",
+    [WORK] = "work (exact)"};
+
 static void
 add_titles(struct table *t, const struct layout *l)
 {
-	static const char *const titles[OPTIONAL] = {[CHANGE] = "change",
-	    [P50] = ">p50",
-	    [P99] = ">p99",
-	    [WORK] = "work (exact)"};
 	struct str s = {0};
 
 	table_titles(t, l->marks ? "answer|case" : "|");
 	for (enum column i = 0; i < OPTIONAL; i++)
 		if (l->has[i] && i != VALUES)
 			table_titles(t,
-			    i == WORK && l->narrow >= NO_FUNCTIONS ? "work"
-								   : titles[i]);
+			    i == WORK && l->narrow >= NO_FUNCTIONS
+				? "work"
+				: brief_titles[i]);
 		else if (l->has[i]) {
 			str_add(&s, "");
 			if (l->title)
@@ -480,7 +491,7 @@ brief_make_table(const struct brief *b, struct layout *l, size_t n)
 {
 	struct table *t = table_new();
 
-	choose_columns(l, b, n);
+	brief_choose_columns(l, b, n);
 	l->legend = false;
 	l->rest = l->marks && has_rest(l, b, n);
 	add_titles(t, l);

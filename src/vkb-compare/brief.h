@@ -80,6 +80,16 @@ struct layout {
 	bool rest;   /* the rest has a column */
 };
 
+/* As for table_titles; that of the values is brief_choose_title. */
+extern const char *const brief_titles[OPTIONAL];
+
+/* Sets which columns a table of the first n cases has. */
+void brief_choose_columns(struct layout *, const struct brief *, size_t n);
+
+/* Adds what a column says of a case. Returns the row that it shows, or NULL. */
+const struct row *brief_add_cell(
+    struct str *, struct layout *, const struct brief_case *, enum column);
+
 /* Returns the title of the values, NULL if the cases have several metrics. */
 const char *brief_choose_title(const struct brief *);
 

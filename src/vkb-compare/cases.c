@@ -52,35 +52,6 @@ compare_cases_and_parts(const void *a, const void *b)
 	return c ? c : part_compare(x->parts, y->parts);
 }
 
-/* Does 'many' have all keys of 'few' with equal values, and more keys? */
-static bool
-is_subset_of(const struct json *few, const struct json *many)
-{
-	if (json_len(few) >= json_len(many))
-		return false;
-	for (const struct json *j = json_first(few); j; j = json_next(j))
-		if (!json_equal(j, json_get(many, json_key(j))))
-			return false;
-	return true;
-}
-
-/* Returns the only known subject with the keys of this one and more, or this
- * one. 'known' has the subjects with cases by their numbers. */
-static size_t
-find_fuller(const struct json *const *known, size_t n, size_t who)
-{
-	size_t found = who;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!known[i] || !is_subset_of(known[who], known[i]))
-			continue;
-		if (found != who)
-			return who;
-		found = i;
-	}
-	return found;
-}
-
 static int
 compare_subjects(const void *a, const void *b, void *arg)
 {
@@ -127,8 +98,11 @@ resolve_subjects(struct cases *c)
 	for (size_t i = 0; i < c->n; i++)
 		if (!known[c->v[i].who])
 			known[c->v[i].who] = c->v[i].subject;
-	for (size_t i = 0; i < n; i++)
-		into[i] = known[i] ? find_fuller(known, n, i) : i;
+	for (size_t i = 0; i < n; i++) {
+		size_t fuller = caseset_find_fuller(known, n, known[i]);
+
+		into[i] = known[i] && fuller < n ? fuller : i;
+	}
 	for (size_t i = 0; i < c->n; i++) {
 		size_t *who = &c->v[i].who;
 

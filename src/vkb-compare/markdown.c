@@ -273,21 +273,13 @@ write_markdown_warnings(const struct mdpage *p, const struct warnings *w,
 	str_add(p->s, n ? "\n" : "");
 }
 
+/* Is the case one of those that changed? */
 static bool
-is_notable(const struct row *r)
+has_changed(const struct brief *b, const struct pairing *p)
 {
-	return report_is_judged(r) &&
-	    (r->verdict == VERDICT_REGRESSION ||
-		r->verdict == VERDICT_IMPROVEMENT);
-}
-
-/* Has the case a regression or an improvement? */
-static bool
-has_notable_row(const struct comparison *c, const struct pairing *p)
-{
-	for (size_t i = 0; i < c->nrows; i++)
-		if (c->rows[i].pair == p && is_notable(&c->rows[i]))
-			return true;
+	for (size_t i = 0; i < b->n; i++)
+		if (b->v[i].pair == p)
+			return brief_is_change(&b->v[i]);
 	return false;
 }
 
@@ -313,16 +305,15 @@ write_markdown_shift(const struct mdpage *p, const struct shift *shift)
 
 /* Writes the shifts of the cases that changed. */
 static void
-write_markdown_shifts(
-    const struct mdpage *p, const struct report *r, size_t which)
+write_markdown_shifts(const struct mdpage *p, const struct brief *b)
 {
-	const struct shifts *all = &r->c[which].shifts;
+	const struct shifts *all = &b->c->shifts;
 	size_t before = p->s->len, start;
 
 	open_fold(p, "How the latencies moved");
 	start = p->s->len;
 	for (size_t i = 0; i < all->n; i++)
-		if (has_notable_row(&r->c[which], all->v[i].pair))
+		if (has_changed(b, all->v[i].pair))
 			write_markdown_shift(p, &all->v[i]);
 	if (p->s->len > start)
 		close_fold(p);
@@ -427,7 +418,7 @@ write_markdown_comparison(
 	write_others(&p, &b);
 	write_origin(&p, &b);
 	write_markdown_metrics(&p, c);
-	write_markdown_shifts(&p, r, which);
+	write_markdown_shifts(&p, &b);
 	write_markdown_method(&p, r, which);
 	free(b.v);
 }

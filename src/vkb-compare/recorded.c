@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "part.h"
 #include "record.h"
+#include "report.h"
 #include "shift.h"
 #include "str.h"
 
@@ -20,10 +21,16 @@ enum { MOST = 1000000000 }; /* of any count */
 /* The records of one comparison, in the order of the input. */
 struct recorded_part {
 	struct json **records;
-	size_t n, cap;
+	size_t n;
 	struct kase *cases;
 	size_t ncases;
 	struct part *parts; /* the first: of all cases that were compared */
+};
+
+/* Records whose comparison is not complete. */
+struct unfinished {
+	struct json **v;
+	size_t n, cap;
 };
 
 /* Returns -1 if it is there and is not a count. */
@@ -105,6 +112,9 @@ read_row(struct row *r, const struct json *rec)
 	f->method = ""; /* notes name it */
 	f->paired = json_get_bool(rec, "paired", false);
 	f->ratio = json_get_num(rec, "ratio", NAN);
+	for (size_t i = 0; i < 2; i++)
+		r->used[i].v = json_numbers(
+		    json_at(json_get(rec, "values"), i), &r->used[i].n);
 	if (json_len(n) != 2 || read_count(json_at(n, 0), &f->m) < 0 ||
 	    read_count(json_at(n, 1), &f->n) < 0)
 		return "'n' is not two counts";
@@ -180,7 +190,9 @@ read_counts(struct comparison *c, const struct json *rec)
 {
 	const struct json *counts = json_get(rec, "verdicts");
 
-	for (size_t i = 0; i < VERDICTS; i++)
+	for (size_t i = 0; i < c->nrows && !counts; i++)
+		c->count[c->rows[i].verdict] += report_is_judged(&c->rows[i]);
+	for (size_t i = 0; i < VERDICTS && counts; i++)
 		if (read_count(json_get(counts, verdict_name((enum verdict)i)),
 			&c->count[i]) < 0)
 			return "'verdicts' has something that is not a count";
@@ -286,9 +298,6 @@ read_comparison(struct comparison *c, struct recorded_part *p)
 	c->subject[1] = json_get(rec, "contender");
 	for (size_t j = 0; j < 2; j++)
 		c->name[j] = record_subject_title(c->subject[j]);
-	if (!json_get_str(rec, "headline") || !json_get_str(rec, "method"))
-		return "it has no 'headline' and 'method': it is of an older "
-		       "vkb-compare";
 	if ((why = read_details(c, p)) ||
 	    (why = read_lost_cases(c, p, unmatched)) ||
 	    (why = read_lost_cases(c, p, failed)) ||
@@ -298,69 +307,102 @@ read_comparison(struct comparison *c, struct recorded_part *p)
 	return read_overall(c, rec);
 }
 
-static struct recorded_part *
-add_part(struct recorded *r)
+static void
+free_comparison(struct comparison *c, struct recorded_part *p)
 {
+	for (size_t i = 0; i < c->nrows; i++) {
+		free((char *)(size_t)c->rows[i].notes);
+		free(c->rows[i].used[0].v);
+		free(c->rows[i].used[1].v);
+	}
+	judge_free(c);
+	for (size_t i = 0; i < p->n; i++)
+		json_free(p->records[i]);
+	free(p->records);
+	free(p->cases);
+	if (p->parts)
+		json_free(p->parts[0].rest);
+	free(p->parts);
+}
+
+const char *
+recorded_add(struct recorded *r, struct json **records, size_t n)
+{
+	struct recorded_part p = {.records = records, .n = n};
+	struct comparison c = {0};
+	struct json *rec;
+	const char *why;
+
+	if (!record_is(records[n - 1], "comparison")) {
+		rec = json_object();
+		json_set(rec, "baseline",
+		    json_dup(json_get(records[0], "baseline")));
+		json_set(rec, "contender",
+		    json_dup(json_get(records[0], "contender")));
+		p.records = mem_resize(records, n + 1, sizeof *records);
+		p.records[p.n++] = rec;
+	}
+	why = read_comparison(&c, &p);
+	if (why) {
+		free_comparison(&c, &p);
+		return why;
+	}
 	r->parts = mem_resize(r->parts, r->n + 1, sizeof *r->parts);
 	r->c = mem_resize(r->c, r->n + 1, sizeof *r->c);
-	r->parts[r->n] = (struct recorded_part){0};
-	r->c[r->n] = (struct comparison){0};
-	return &r->parts[r->n++];
+	r->parts[r->n] = p;
+	r->c[r->n++] = c;
+	return NULL;
+}
+
+/* Adds a record to those of the comparison that is read, and with its last one
+ * the comparison. Returns what is wrong, or NULL. */
+static const char *
+take_record(struct recorded *r, struct unfinished *l, struct json *rec)
+{
+	struct unfinished whole;
+
+	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
+	l->v[l->n++] = rec;
+	if (record_is(rec, "delta") || record_is(rec, "shift"))
+		return NULL;
+	if (!record_is(rec, "comparison"))
+		return "not a record of vkb-compare --format jsonl";
+	if (!json_get_str(rec, "headline") || !json_get_str(rec, "method"))
+		return "it has no 'headline' and 'method': it is of an older "
+		       "vkb-compare";
+	whole = *l;
+	*l = (struct unfinished){0};
+	return recorded_add(r, whole.v, whole.n);
 }
 
 int
 recorded_read(struct recorded *r, struct jsonl *in)
 {
-	struct recorded_part *p = NULL;
+	struct unfinished l = {0};
 	struct json *rec;
-	const char *why;
-	int got;
+	const char *why = NULL;
+	int got = 0;
 
 	*r = (struct recorded){0};
-	while ((got = record_next(in, &rec)) > 0) {
-		bool last = record_is(rec, "comparison");
-
-		if (!p)
-			p = add_part(r);
-		p->records =
-		    mem_grow(p->records, p->n, &p->cap, sizeof(struct json *));
-		p->records[p->n++] = rec;
-		if (!last && !record_is(rec, "delta") &&
-		    !record_is(rec, "shift"))
-			return jsonl_fail(
-			    in, "not a record of vkb-compare --format jsonl");
-		if (!last)
-			continue;
-		why = read_comparison(&r->c[r->n - 1], p);
-		if (why)
-			return jsonl_fail(in, why);
-		p = NULL;
-	}
-	if (got < 0)
-		return -1;
-	return r->n && !p ? 0
-			  : err_fail("the records do not end with a comparison "
-				     "record: they are cut, or not of "
-				     "vkb-compare --format jsonl");
+	while (!why && (got = record_next(in, &rec)) > 0)
+		why = take_record(r, &l, rec);
+	if (why)
+		got = jsonl_fail(in, why);
+	else if (got == 0 && (!r->n || l.n))
+		got = err_fail("the records do not end with a comparison "
+			       "record: they are cut, or not of "
+			       "vkb-compare --format jsonl");
+	for (size_t i = 0; i < l.n; i++)
+		json_free(l.v[i]);
+	free(l.v);
+	return got;
 }
 
 void
 recorded_free(struct recorded *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		struct recorded_part *p = &r->parts[i];
-
-		for (size_t k = 0; k < r->c[i].nrows; k++)
-			free((char *)(size_t)r->c[i].rows[k].notes);
-		judge_free(&r->c[i]);
-		for (size_t k = 0; k < p->n; k++)
-			json_free(p->records[k]);
-		free(p->records);
-		free(p->cases);
-		if (p->parts)
-			json_free(p->parts[0].rest);
-		free(p->parts);
-	}
+	for (size_t i = 0; i < r->n; i++)
+		free_comparison(&r->c[i], &r->parts[i]);
 	free(r->parts);
 	free(r->c);
 	*r = (struct recorded){0};

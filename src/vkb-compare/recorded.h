@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct comparison;
+struct json;
 struct jsonl;
 struct recorded_part;
 
@@ -24,6 +25,14 @@ struct recorded {
  * comparison record behind the others. Free with recorded_free in any case.
  */
 int recorded_read(struct recorded *, struct jsonl *);
+
+/*
+ * Adds a comparison from n > 0 delta and shift records, in the order of their
+ * cases, and its own record, the last one, which may be missing. Takes the
+ * array and the records. Returns what is wrong with them, so that nothing is
+ * added, or NULL. The struct is zeroed at first.
+ */
+const char *recorded_add(struct recorded *, struct json **records, size_t n);
 void recorded_free(struct recorded *);
 
 #endif

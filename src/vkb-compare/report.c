@@ -289,8 +289,9 @@ report_get_spread(const struct row *r, size_t side, double v[REPORT_SPREAD])
 	v[2] = v[0] > 0 ? v[1] / v[0] : NAN;
 }
 
-void
-report_spread(struct str *s, const struct row *r, size_t side)
+/* Writes "100K, sd 1.20K, CV 1.2%". */
+static void
+write_spread(struct str *s, const struct row *r, size_t side)
 {
 	double v[REPORT_SPREAD];
 	char buf[NUM_BUF];
@@ -504,7 +505,7 @@ add_row(struct table *t, const struct row *r, bool spread,
 	for (size_t side = 0; narrow < REPORT_NO_MEDIANS && side < 2; side++)
 		add_number_cell(t, v[side]);
 	for (size_t side = 0; spread && side < 2; side++) {
-		report_spread(&s, r, side);
+		write_spread(&s, r, side);
 		table_take(t, str_take(&s));
 	}
 	report_change(&s, r);

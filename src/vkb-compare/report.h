@@ -94,15 +94,15 @@ void report_number(struct str *, double);
  */
 void report_headline(struct str *, const struct comparison *);
 
+/* Returns why a canary makes the report worthless, or NULL: none does. */
+const char *report_find_canary(const struct comparison *);
 /* What limits the whole report: a canary that changed, and report_same_server.
  */
 void report_caution(struct str *, const struct comparison *);
-/* The end of the headline: report_advice, failed runs, missing cases, and what
- * likely regressions do to the job. */
+/* The end of the headline: what other programs did, what would make unclear
+ * results clear, failed runs, missing cases, and what likely regressions do to
+ * the job. */
 void report_outlook(struct str *, const struct comparison *);
-/* Adds what other programs did, and what would make unclear
- * results clear: more runs or rounds, or both sides interleaved. */
-void report_advice(struct str *, const struct comparison *);
 /* Writes that both sides are the same server, by the SHA-256 of its file, and
  * how much they differ then; writes nothing if they are not. */
 void report_same_server(struct str *, const struct comparison *);
@@ -139,8 +139,6 @@ void report_verdict(struct str *, const struct row *);
  * of the runs of a side; NAN: unknown, as the last two for one run. */
 enum { REPORT_SPREAD = 3 };
 void report_get_spread(const struct row *, size_t side, double[REPORT_SPREAD]);
-/* "100K, sd 1.20K, CV 1.2%" */
-void report_spread(struct str *, const struct row *, size_t side);
 /* "1 regression, 5 equivalent (6 results of 3 cases)" */
 void report_counts(struct str *, const struct comparison *);
 /* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */

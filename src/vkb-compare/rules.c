@@ -202,15 +202,22 @@ rules_add_issues(const struct rules *r, struct comparison *c, size_t n)
 	free(t);
 }
 
+struct comparisons {
+	const struct comparison *c;
+	size_t n;
+};
+
 static bool
-is_known_metric(const struct comparison *c, size_t n, const char *name)
+has_metric(const void *comparisons, const char *name)
 {
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < c[i].nrows; k++)
-			if (strcmp(c[i].rows[k].name, name) == 0)
+	const struct comparisons *all = comparisons;
+
+	for (const struct comparison *c = all->c; c < all->c + all->n; c++) {
+		for (size_t k = 0; k < c->nrows; k++)
+			if (strcmp(c->rows[k].name, name) == 0)
 				return true;
-		for (size_t k = 0; k < c[i].one_sided_count; k++)
-			if (strcmp(c[i].one_sided[k].name, name) == 0)
+		for (size_t k = 0; k < c->one_sided_count; k++)
+			if (strcmp(c->one_sided[k].name, name) == 0)
 				return true;
 	}
 	return false;
@@ -219,26 +226,14 @@ is_known_metric(const struct comparison *c, size_t n, const char *name)
 int
 rules_check_names(const struct rules *r, const struct comparison *c, size_t n)
 {
-	const char *s = r->metrics;
-	int rc = 0;
+	const struct comparisons all = {c, n};
+	int rc = metric_check_names(
+	    r->metrics, "no case that is on both sides", has_metric, &all);
 
-	if (!s || strcmp(s, "all") == 0 || strcmp(s, "latency") == 0)
-		s = "";
-	for (size_t len; *s; s += len + (s[len] == ',')) {
-		char *name;
-
-		len = strcspn(s, ",");
-		name = mem_strn(s, len);
-		if (!is_known_metric(c, n, name))
-			rc = err_fail("option '--metrics': no case that is on "
-				      "both sides has '%s'",
-			    name);
-		free(name);
-	}
 	for (size_t i = 0; i < r->nmargins; i++) {
 		const char *name = r->margins[i].name;
 
-		if (name && !metric_find(name) && !is_known_metric(c, n, name))
+		if (name && !metric_find(name) && !has_metric(&all, name))
 			rc = err_fail(
 			    "option '--margin': no metric is called '%s'",
 			    name);

@@ -16,6 +16,8 @@
 #include "slospec.h"
 #include "stats.h"
 #include "str.h"
+#include "vkb-compare/judge.h"
+#include "vkb-compare/shift.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -47,7 +49,7 @@ struct trial {
 };
 
 static bool
-read_slo(const struct kase *k, struct slospec *slo)
+read_slo(const struct model_case *k, struct slospec *slo)
 {
 	const char *text = json_get_str(k->config, "slo");
 
@@ -76,7 +78,7 @@ has_curve(const struct cell *c, const char *metric)
 
 /* Returns the latency that the searches of a case limit, or NULL. */
 static const char *
-find_curve_limit(const struct kase *k)
+find_curve_limit(const struct model_case *k)
 {
 	struct slospec slo;
 
@@ -301,12 +303,6 @@ draw_latency(
 }
 
 static double
-get_quantile(const struct json *q)
-{
-	return json_get_num(q, "percentile", NAN) / 100;
-}
-
-static double
 percent_of(double ratio)
 {
 	return 100 * (ratio - 1);
@@ -314,34 +310,31 @@ percent_of(double ratio)
 
 /* Draws the ratio at each percentile, with its interval. */
 static void
-draw_shift(struct plot *p, const struct json *shift)
+draw_shift(struct plot *p, const struct shift *shift)
 {
-	const struct json *all = json_get(shift, "quantiles"), *q;
 	char text[96];
 
 	p->x = AXIS(AXIS_TAIL, "percentile");
 	p->y = AXIS(AXIS_LINEAR, "change of latency, %");
 	axis_fit(&p->y, 0);
-	for (q = json_first(all); q; q = json_next(q)) {
-		struct range ci = model_range(json_get(q, "ci95"));
+	for (size_t i = 0; i < shift->n; i++) {
+		const struct shift_line *l = &shift->v[i];
 
-		axis_fit(&p->x, get_quantile(q));
-		axis_fit(&p->y, percent_of(json_get_num(q, "ratio", NAN)));
-		axis_fit(&p->y, percent_of(ci.lo));
-		axis_fit(&p->y, percent_of(ci.hi));
+		axis_fit(&p->x, l->percentile / 100);
+		axis_fit(&p->y, percent_of(l->ratio));
+		axis_fit(&p->y, percent_of(l->lo));
+		axis_fit(&p->y, percent_of(l->hi));
 	}
 	axis_fit(&p->x, .3);
 	plot_open(p);
 	plot_horizontal(p, 0, PLOT_LOOKS, "zero");
-	for (q = json_first(all); q; q = json_next(q)) {
-		struct range ci = model_range(json_get(q, "ci95"));
-		double y = percent_of(json_get_num(q, "ratio", NAN));
+	for (size_t i = 0; i < shift->n; i++) {
+		const struct shift_line *l = &shift->v[i];
+		double x = l->percentile / 100, y = percent_of(l->ratio);
 
-		snprintf(text, sizeof text, "p%.6g: %+.1f%%",
-		    100 * get_quantile(q), y);
-		plot_whisker(p, get_quantile(q), percent_of(ci.lo),
-		    percent_of(ci.hi), 1);
-		plot_dot(p, get_quantile(q), y, 1, text);
+		snprintf(text, sizeof text, "p%.6g: %+.1f%%", l->percentile, y);
+		plot_whisker(p, x, percent_of(l->lo), percent_of(l->hi), 1);
+		plot_dot(p, x, y, 1, text);
 	}
 	plot_close(p);
 }
@@ -353,7 +346,7 @@ enum { ROWS = 60, WIDTH = 980, NAMES = 420, STEP = 13, GAP = 12 };
 #define FAR 50 /* of the largest value over the smallest: a scale of powers */
 
 static bool
-has_metric(const struct kase *k, const char *metric)
+has_metric(const struct model_case *k, const char *metric)
 {
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c);
@@ -412,7 +405,7 @@ static void
 draw_values(struct plot *p, const struct model *m, const char *metric)
 {
 	const struct cell *c[MODEL_LOOKS];
-	const struct kase *shown[ROWS];
+	const struct model_case *shown[ROWS];
 	size_t n = 0, all = count_values(m, metric);
 	struct str title = {0};
 	double y = -(GAP + STEP) / 2.;
@@ -682,14 +675,11 @@ enum { HISTORY_STEPS = 400 };
 static int
 compare_by_time(const void *a, const void *b)
 {
-	const struct cell *const *x = a, *const *y = b;
-	const char *s = (*x)->subject->time, *t = (*y)->subject->time;
+	const struct subject *x = (*(const struct cell *const *)a)->subject;
+	const struct subject *y = (*(const struct cell *const *)b)->subject;
+	int c = model_compare_times(x->time, y->time);
 
-	if (s && t && strcmp(s, t) != 0)
-		return strcmp(s, t);
-	if (!s != !t)
-		return s ? -1 : 1;
-	return (*x)->subject->place < (*y)->subject->place ? -1 : 1;
+	return c ? c : x->place < y->place ? -1 : 1;
 }
 
 struct points {
@@ -700,7 +690,7 @@ struct points {
 };
 
 static void
-collect_points(struct points *p, const struct kase *k, const char *metric)
+collect_points(struct points *p, const struct model_case *k, const char *metric)
 {
 	size_t size = k->ncells + 1;
 
@@ -729,7 +719,7 @@ collect_points(struct points *p, const struct kase *k, const char *metric)
 
 /* Draws the changes of the metric, each at the point of its subject. */
 static void
-draw_changes(struct plot *p, const struct model *m, const struct kase *k,
+draw_changes(struct plot *p, const struct model *m, const struct model_case *k,
     const char *metric, const struct points *v)
 {
 	struct str t = {0}, size = {0}, class = {0};
@@ -868,7 +858,7 @@ draw_host(
 }
 
 static void
-draw_history(struct plot *p, const struct model *m, const struct kase *k,
+draw_history(struct plot *p, const struct model *m, const struct model_case *k,
     const char *metric)
 {
 	struct points v;
@@ -898,7 +888,7 @@ draw_history(struct plot *p, const struct model *m, const struct kase *k,
 
 struct scaling_point {
 	double x; /* the number of the case */
-	const struct kase *kase;
+	const struct model_case *kase;
 };
 
 struct scaling_group {
@@ -965,7 +955,7 @@ add_groups(struct figures *f, const char *key)
 	size_t from = f->ngroups, nrest = 0, to = from;
 
 	for (size_t i = 0; i < m->ncases; i++) {
-		const struct kase *k = m->order[i];
+		const struct model_case *k = m->order[i];
 		double x = json_get_num(k->config, key, NAN);
 		struct scaling_group *g;
 		struct json *config;
@@ -1032,7 +1022,7 @@ is_by_size(const struct scaling_group *g)
 }
 
 static const struct cell *
-find_cell(const struct kase *k, const struct subject *who)
+find_cell(const struct model_case *k, const struct subject *who)
 {
 	for (size_t i = 0; i < k->ncells; i++)
 		if (k->cells[i]->subject == who)
@@ -1125,7 +1115,7 @@ static const char *const kind_names[FIGURE_KINDS] = {"comparison", "runs",
     "latency", "shift", "series", "curve", "history", "scaling", "values"};
 
 size_t
-figure_cells(const struct kase *k, const struct cell *to[MODEL_LOOKS])
+figure_cells(const struct model_case *k, const struct cell *to[MODEL_LOOKS])
 {
 	size_t n = 0;
 
@@ -1183,23 +1173,26 @@ add_figure(struct figures *f, struct figure one)
 /* Returns true for the metrics of --metrics; without it, for gates and for
  * metrics that a comparison found changed. */
 static bool
-is_shown(const struct figures *f, const struct kase *k, const char *metric)
+is_shown(
+    const struct figures *f, const struct model_case *k, const char *metric)
 {
 	struct metric m = metric_guess(metric);
 	bool gate;
 
 	if (metric_is_shown(f->metrics, &m, -1, &gate))
 		return true;
-	for (size_t i = 0; i < k->ndeltas && !f->metrics; i++)
-		if (strcmp(k->deltas[i]->text.metric, metric) == 0)
-			return k->deltas[i]->gate ||
-			    k->deltas[i]->verdict < VERDICT_EQUIVALENT;
+	for (size_t i = 0; i < k->nresults && !f->metrics; i++) {
+		const struct row *r = k->results[i]->row;
+
+		if (strcmp(r->name, metric) == 0)
+			return r->gate || r->verdict < VERDICT_EQUIVALENT;
+	}
 	return false;
 }
 
 /* Are all runs of all subjects equal, as counts may be? */
 static bool
-is_constant(const struct kase *k, const char *metric)
+is_constant(const struct model_case *k, const char *metric)
 {
 	double first = NAN;
 	size_t n = 0;
@@ -1220,7 +1213,7 @@ is_constant(const struct kase *k, const char *metric)
 }
 
 static void
-add_metric(struct figures *f, const struct kase *k, const char *name)
+add_metric(struct figures *f, const struct model_case *k, const char *name)
 {
 	bool history = k->ncells >= HISTORY || k->changes;
 
@@ -1235,7 +1228,7 @@ add_metric(struct figures *f, const struct kase *k, const char *name)
 }
 
 const char **
-figure_metrics(const struct kase *k, size_t *n)
+figure_metrics(const struct model_case *k, size_t *n)
 {
 	struct intern *seen = intern_new();
 	const char **v = NULL;
@@ -1259,17 +1252,14 @@ figure_metrics(const struct kase *k, size_t *n)
 
 /* Adds the figures of all metrics; those of metric_table come first. */
 static void
-add_metrics(struct figures *f, const struct kase *k)
+add_metrics(struct figures *f, const struct model_case *k)
 {
 	size_t n;
 	const char **v = figure_metrics(k, &n);
 
-	for (const struct metric *t = metric_table; t->name; t++)
-		for (size_t i = 0; i < n; i++)
-			if (strcmp(v[i], t->name) == 0 && is_shown(f, k, v[i]))
-				add_metric(f, k, v[i]);
+	model_sort_metrics(v, n);
 	for (size_t i = 0; i < n; i++)
-		if (!metric_find(v[i]) && is_shown(f, k, v[i]))
+		if (is_shown(f, k, v[i]))
 			add_metric(f, k, v[i]);
 	free(v);
 }
@@ -1284,7 +1274,7 @@ cell_has_data(const struct cell *c, const char *name, enum figure_kind kind)
 
 /* Adds a figure for each histogram or series that a drawn cell has. */
 static void
-add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
+add_named(struct figures *f, const struct model_case *k, enum figure_kind kind)
 {
 	const struct cell *c[MODEL_LOOKS];
 	size_t n = figure_cells(k, c);
@@ -1318,7 +1308,7 @@ add_named(struct figures *f, const struct kase *k, enum figure_kind kind)
 
 /* Adds the latency by rate of a case whose capacity was searched. */
 static void
-add_curves(struct figures *f, const struct kase *k)
+add_curves(struct figures *f, const struct model_case *k)
 {
 	const char *all[] = {
 	    find_curve_limit(k), "p50_latency_ms", "p99_latency_ms"};
@@ -1340,18 +1330,16 @@ add_curves(struct figures *f, const struct kase *k)
 }
 
 static void
-add_shifts(struct figures *f)
+add_shifts(struct figures *f, const struct comparison *c)
 {
-	const struct model *m = f->m;
-
-	for (size_t i = 0; i < m->shifts.n; i++) {
-		const struct json *rec = m->shifts.v[i];
+	for (size_t i = 0; i < c->shifts.n; i++) {
+		const struct shift *t = &c->shifts.v[i];
 
 		add_figure(f,
 		    (struct figure){.kind = FIGURE_SHIFT,
-			.kase = model_case(m, json_get(rec, "config")),
-			.group = i,
-			.metric = json_get_str(rec, "hist"),
+			.kase = model_case(f->m, t->pair->side[0]->config),
+			.shift = t,
+			.metric = t->hist,
 			.brief = mem_str("how the percentiles moved")});
 	}
 }
@@ -1371,7 +1359,7 @@ add_scalings(struct figures *f)
 	for (size_t i = 0; i < f->ngroups; i++)
 		for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
 			const struct scaling_group *g = &f->groups[i];
-			const struct kase *c = g->points[0].kase;
+			const struct model_case *c = g->points[0].kase;
 
 			if (!c->ncells || !model_metric(c->cells[0], all[k]) ||
 			    (k == 1 && !is_by_rate(g)) ||
@@ -1410,7 +1398,7 @@ void
 figures_new(struct figures *f, const struct model *m, const char *metrics)
 {
 	*f = (struct figures){.m = m, .metrics = metrics};
-	if (m->ndeltas)
+	if (m->nresults)
 		add_figure(f,
 		    (struct figure){.kind = FIGURE_COMPARISON,
 			.title = mem_str("all changes with their intervals")});
@@ -1420,7 +1408,8 @@ figures_new(struct figures *f, const struct model *m, const char *metrics)
 		add_named(f, m->order[i], FIGURE_LATENCY);
 		add_named(f, m->order[i], FIGURE_SERIES);
 	}
-	add_shifts(f);
+	for (size_t i = 0; i < m->npairs; i++)
+		add_shifts(f, m->pairs[i].c);
 	add_scalings(f);
 	add_values(f);
 }
@@ -1499,7 +1488,7 @@ figure_draw(struct str *to, const struct figures *all, const struct figure *f,
 	else {
 		p.nlegend = 0;
 		if (f->kind == FIGURE_SHIFT)
-			draw_shift(&p, m->shifts.v[f->group]);
+			draw_shift(&p, f->shift);
 		else
 			draw_history(&p, m, f->kase, f->metric);
 	}

@@ -11,6 +11,7 @@
 #include "model.h"
 
 struct scaling_group;
+struct shift;
 struct str;
 
 enum figure_kind {
@@ -28,12 +29,13 @@ enum figure_kind {
 
 struct figure {
 	enum figure_kind kind;
-	const struct kase *kase; /* NULL: not of one case */
+	const struct model_case *kase; /* NULL: not of one case */
 	const char *metric; /* or name of a histogram or series; borrowed */
-	size_t group;       /* index of the scaling group or shift record */
-	char *name;         /* for --svg, such as runs-1-rps */
-	char *title;        /* for people */
-	char *brief;        /* the title without the name of the case */
+	const struct shift *shift;
+	size_t group; /* index of the scaling group */
+	char *name;   /* for --svg, such as runs-1-rps */
+	char *title;  /* for people */
+	char *brief;  /* the title without the name of the case */
 };
 
 struct figures {
@@ -58,12 +60,13 @@ void figure_draw(
     struct str *, const struct figures *, const struct figure *, bool whole);
 
 /* Collects the cells whose subject has a look. Returns their number. */
-size_t figure_cells(const struct kase *, const struct cell *to[MODEL_LOOKS]);
+size_t figure_cells(
+    const struct model_case *, const struct cell *to[MODEL_LOOKS]);
 
 /* Writes "throughput, req/s". */
 void figure_label(struct str *, const char *metric);
 
 /* Returns each of the *n metrics of a case once; the caller frees the array. */
-const char **figure_metrics(const struct kase *, size_t *n);
+const char **figure_metrics(const struct model_case *, size_t *n);
 
 #endif

@@ -1,5 +1,4 @@
 #include "forest.h"
-#include "json.h"
 #include "markup.h"
 #include "mem.h"
 #include "metric.h"
@@ -7,7 +6,8 @@
 #include "plot.h"
 #include "stats.h"
 #include "str.h"
-#include "judge/verdict.h"
+#include "vkb-compare/judge.h"
+#include "vkb-compare/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 /* The scale covers all interval ends, but for a few that are three times as far
  * as the others: a mark beyond it is an arrow. */
 struct forest
-forest_new(const struct delta *const *deltas, size_t n, const char *metric)
+forest_new(const struct row *const *rows, size_t n, const char *metric)
 {
 	double *v = mem_array(2 * n + 1, sizeof *v);
 	enum metric_better better = metric_guess(metric).better;
@@ -27,11 +27,9 @@ forest_new(const struct delta *const *deltas, size_t n, const char *metric)
 	size_t ends = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct delta *d = deltas[i];
-		double lo =
-		    fabs(log(isnan(d->text.lo) ? d->text.ratio : d->text.lo));
-		double hi =
-		    fabs(log(isnan(d->text.hi) ? d->text.ratio : d->text.hi));
+		const struct verdict_facts *d = &rows[i]->facts;
+		double lo = fabs(log(isnan(d->lo95) ? d->ratio : d->lo95));
+		double hi = fabs(log(isnan(d->hi95) ? d->ratio : d->hi95));
 
 		if (isfinite(lo))
 			v[ends++] = lo;
@@ -87,10 +85,10 @@ draw_arrow(struct str *s, double left, double y, bool right, const char *name)
 }
 
 static void
-draw_margin(struct str *s, const struct forest *f, const struct delta *d,
-    double left, double top)
+draw_margin(struct str *s, const struct forest *f, double margin, double left,
+    double top)
 {
-	double margin = json_get_num(d->rec, "margin", NAN), from, end;
+	double from, end;
 
 	if (!(margin > 0 && margin < 1))
 		return;
@@ -101,20 +99,19 @@ draw_margin(struct str *s, const struct forest *f, const struct delta *d,
 }
 
 void
-forest_row(struct str *s, const struct forest *f, const struct delta *d,
+forest_row(struct str *s, const struct forest *f, const struct row *r,
     double left, double y)
 {
-	const char *name = verdict_name(d->verdict);
-	double lo =
-	    place_ratio(f, isnan(d->text.lo) ? d->text.ratio : d->text.lo);
-	double hi =
-	    place_ratio(f, isnan(d->text.hi) ? d->text.ratio : d->text.hi);
-	double at = place_ratio(f, d->text.ratio), top = y - FOREST_HEIGHT / 2.;
+	const struct verdict_facts *d = &r->facts;
+	const char *name = verdict_name(r->verdict);
+	double lo = place_ratio(f, isnan(d->lo95) ? d->ratio : d->lo95);
+	double hi = place_ratio(f, isnan(d->hi95) ? d->ratio : d->hi95);
+	double at = place_ratio(f, d->ratio), top = y - FOREST_HEIGHT / 2.;
 
-	draw_margin(s, f, d, left, top);
+	draw_margin(s, f, r->margin, left, top);
 	str_printf(s, "<path class=\"zero\" d=\"M%.1f %.1fv%d\"/>",
 	    left + FOREST_WIDTH / 2., top, FOREST_HEIGHT);
-	if (!(d->text.ratio > 0))
+	if (!(d->ratio > 0))
 		return;
 	str_printf(s, "<path class=\"span %s\" d=\"M%.1f %.1fH%.1f\"/>", name,
 	    map_place(left, lo), y, map_place(left, hi));
@@ -134,37 +131,39 @@ forest_row(struct str *s, const struct forest *f, const struct delta *d,
 enum { ROWS = 60, ROW = 26, NAMES = 408, LEFT = 420, PLOT_WIDTH = 980 };
 
 /* Returns the *n rows of a metric: the judged ones, or all if none is. */
-static const struct delta **
+static const struct row **
 choose_rows(const struct model *m, const char *metric, size_t *n)
 {
-	const struct delta **v = mem_array(m->ndeltas + 1, sizeof *v);
+	const struct row **v = mem_array(m->nresults + 1, sizeof *v);
 	bool gates = false;
 
 	*n = 0;
-	for (size_t i = 0; i < m->ndeltas; i++)
-		gates |= m->deltas[i].gate;
-	for (size_t i = 0; i < m->ndeltas; i++)
-		if ((m->deltas[i].gate || !gates) &&
-		    strcmp(m->deltas[i].text.metric, metric) == 0)
-			v[(*n)++] = &m->deltas[i];
+	for (size_t i = 0; i < m->nresults; i++)
+		gates |= m->results[i].row->gate;
+	for (size_t i = 0; i < m->nresults; i++) {
+		const struct row *r = m->results[i].row;
+
+		if ((r->gate || !gates) && strcmp(r->name, metric) == 0)
+			v[(*n)++] = r;
+	}
 	return v;
 }
 
 static void
-draw_named_row(
-    struct str *s, const struct forest *f, const struct delta *d, double y)
+draw_named_row(struct str *s, const struct forest *f, const struct row *r,
+    const char *name, double y)
 {
 	struct str t = {0};
 
 	str_add(&t, "");
-	markup_cut(&t, d->kase->name, 60);
+	markup_cut(&t, name, 60);
 	markup_printf(s,
 	    "<text class=\"name end\" x=\"%d\" y=\"%.1f\">%s</text>", NAMES,
 	    y + 4, t.s);
-	forest_row(s, f, d, LEFT, y);
+	forest_row(s, f, r, LEFT, y);
 	str_clear(&t);
-	changetext_interval(&t, &d->text);
-	str_printf(&t, "  %s", verdict_word(d->verdict));
+	report_change(&t, r);
+	str_printf(&t, "  %s", verdict_word(r->verdict));
 	markup_printf(s, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n",
 	    LEFT + FOREST_WIDTH + 14, y + 4, t.s);
 	str_free(&t);
@@ -200,13 +199,15 @@ forest_draw(struct str *s, const struct model *m)
 	double y = 26;
 
 	for (size_t g = 0; g < groups; g++) {
-		const struct delta **v = choose_rows(m, metrics[g], &n);
+		const struct row **v = choose_rows(m, metrics[g], &n);
 		struct forest f = forest_new(v, n, metrics[g]);
 
 		if (n && shown < ROWS)
 			draw_scale(&rows, &f, metrics[g], y += ROW);
 		for (size_t i = 0; i < n && shown < ROWS; i++, shown++)
-			draw_named_row(&rows, &f, v[i], y += ROW);
+			draw_named_row(&rows, &f, v[i],
+			    model_case(m, v[i]->pair->side[0]->config)->name,
+			    y += ROW);
 		all += n;
 		free(v);
 	}

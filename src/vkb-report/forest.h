@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct delta;
 struct model;
+struct row;
 struct str;
 
 struct forest {
@@ -20,13 +20,13 @@ struct forest {
 
 /* The scale of n changes of one metric. */
 struct forest forest_new(
-    const struct delta *const *, size_t n, const char *metric);
+    const struct row *const *, size_t n, const char *metric);
 
 enum { FOREST_WIDTH = 200, FOREST_HEIGHT = 20 };
 
 /* Draws the marks of one change, FOREST_WIDTH wide, centred at height 'y'. What
  * is beyond the scale ends in an arrow. */
-void forest_row(struct str *, const struct forest *, const struct delta *,
+void forest_row(struct str *, const struct forest *, const struct row *,
     double left, double y);
 
 /* Formats the ends of the scale: "-8.3% worse", "+9% better". */

@@ -2,15 +2,17 @@
 #include "casename.h"
 #include "caseset.h"
 #include "intern.h"
+#include "err.h"
 #include "json.h"
 #include "jsonl.h"
-#include "judge/verdict.h"
 #include "mem.h"
 #include "metric.h"
 #include "record.h"
 #include "stats.h"
 #include "str.h"
 #include "summary.h"
+#include "vkb-compare/judge.h"
+#include "vkb-compare/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,15 +66,15 @@ add_pair(struct model *m, const struct json *rec)
 	base->baseline = true;
 	other->contender = true;
 	m->pairs = mem_grow(m->pairs, m->npairs, &m->pcap, sizeof *m->pairs);
-	m->pairs[m->npairs] = (struct pair){base, other, NULL};
+	m->pairs[m->npairs] = (struct pair){base, other, .c = NULL};
 	return &m->pairs[m->npairs++];
 }
 
-static struct kase *
+static struct model_case *
 add_case(struct model *m, const struct json *config)
 {
 	size_t id = caseset_add_value(m->config_set, config);
-	struct kase *k;
+	struct model_case *k;
 
 	if (id < m->ncases)
 		return m->cases[id];
@@ -83,7 +85,7 @@ add_case(struct model *m, const struct json *config)
 }
 
 static struct cell *
-add_cell(struct model *m, struct kase *kase, struct subject *subject)
+add_cell(struct model *m, struct model_case *kase, struct subject *subject)
 {
 	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
 
@@ -112,32 +114,24 @@ keep_record(struct list *l, struct json *rec)
 	l->v[l->n++] = rec;
 }
 
-/* --- Names and order of subjects, cases and deltas: most notable first, a
+/* --- Names and order of subjects, cases and results: most notable first, a
  * baseline before its contender, the rest by time. */
 
 static double
-change_size(const struct delta *d)
+change_size(const struct model_result *r)
 {
-	double size = fabs(log(d->text.ratio));
+	double size = fabs(log(r->row->facts.ratio));
 
 	return isnan(size) ? 0 : size;
 }
 
-/* As vkb-compare: what is waived needs less attention than a change. */
-static size_t
-rank_delta(const struct delta *d)
-{
-	return verdict_rank(d->waived ? VERDICT_DIFFERENT : d->verdict);
-}
-
-int
-model_compare(const struct delta *x, const struct delta *y)
+/* Orders what needs most attention first, then by the size of the change. */
+static int
+compare_changes(const struct model_result *x, const struct model_result *y)
 {
 	double a = change_size(x), b = change_size(y);
-	size_t p = rank_delta(x), q = rank_delta(y);
+	size_t p = report_rank(x->row), q = report_rank(y->row);
 
-	if (x->gate != y->gate)
-		return x->gate ? -1 : 1;
 	if (p != q)
 		return p < q ? -1 : 1;
 	return a > b ? -1 : a < b;
@@ -158,28 +152,34 @@ compare_places(const struct subject *x, const struct subject *y)
 }
 
 static int
-compare_deltas(const void *a, const void *b)
+compare_results(const void *a, const void *b)
 {
-	const struct delta *x = a, *y = b;
-	int c = model_compare(x, y);
+	const struct model_result *x = a, *y = b;
+	int c = compare_changes(x, y);
 
-	c = c ? c : strcmp(x->text.metric, y->text.metric);
+	c = c ? c : strcmp(x->row->name, y->row->name);
 	c = c ? c : compare_texts(x->kase->name, y->kase->name);
-	return c ? c : compare_places(x->contender, y->contender);
+	return c ? c : compare_places(x->pair->contender, y->pair->contender);
 }
 
 static int
 compare_cases(const void *a, const void *b)
 {
-	const struct kase *x = *(struct kase *const *)a;
-	const struct kase *y = *(struct kase *const *)b;
+	const struct model_case *x = *(struct model_case *const *)a;
+	const struct model_case *y = *(struct model_case *const *)b;
 	int c = 0;
 
-	if (!x->ndeltas != !y->ndeltas)
-		return x->ndeltas ? -1 : 1;
-	if (x->ndeltas)
-		c = model_compare(x->deltas[0], y->deltas[0]);
+	if (!x->nresults != !y->nresults)
+		return x->nresults ? -1 : 1;
+	if (x->nresults)
+		c = compare_changes(x->results[0], y->results[0]);
 	return c ? c : compare_texts(x->name, y->name);
+}
+
+int
+model_compare_times(const char *s, const char *t)
+{
+	return s && t ? strcmp(s, t) : !s - !t;
 }
 
 static int
@@ -187,15 +187,11 @@ compare_subjects(const void *a, const void *b)
 {
 	const struct subject *x = *(struct subject *const *)a;
 	const struct subject *y = *(struct subject *const *)b;
-	const char *s = x->time, *t = y->time;
+	int c = model_compare_times(x->time, y->time);
 
 	if (x->baseline != y->baseline)
 		return x->baseline ? -1 : 1;
-	if (s && t && strcmp(s, t) != 0)
-		return strcmp(s, t);
-	if (!s != !t)
-		return s ? -1 : 1;
-	return compare_texts(x->key, y->key);
+	return c ? c : compare_texts(x->key, y->key);
 }
 
 static int
@@ -280,17 +276,18 @@ order_model(struct model *m)
 		qsort(m->ordered, m->nsubjects, sizeof(*m->ordered),
 		    compare_subjects);
 	name_subjects(m);
-	if (m->ndeltas)
-		qsort(m->deltas, m->ndeltas, sizeof *m->deltas, compare_deltas);
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		struct kase *k = m->deltas[i].kase;
+	if (m->nresults)
+		qsort(m->results, m->nresults, sizeof *m->results,
+		    compare_results);
+	for (size_t i = 0; i < m->nresults; i++) {
+		struct model_case *k = m->results[i].kase;
 
-		k->deltas = mem_grow(
-		    k->deltas, k->ndeltas, &k->dcap, sizeof *k->deltas);
-		k->deltas[k->ndeltas++] = &m->deltas[i];
+		k->results = mem_grow(
+		    k->results, k->nresults, &k->rcap, sizeof *k->results);
+		k->results[k->nresults++] = &m->results[i];
 	}
 	for (size_t i = 0; i < m->ncells; i++) {
-		struct kase *k = m->cells[i].kase;
+		struct model_case *k = m->cells[i].kase;
 
 		k->cells =
 		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
@@ -298,7 +295,7 @@ order_model(struct model *m)
 	}
 	m->order = mem_array(m->ncases + 1, sizeof *m->order);
 	for (size_t i = 0; i < m->ncases; i++) {
-		struct kase *k = m->order[i] = m->cases[i];
+		struct model_case *k = m->order[i] = m->cases[i];
 
 		if (k->ncells)
 			qsort(k->cells, k->ncells, sizeof *k->cells,
@@ -311,28 +308,7 @@ order_model(struct model *m)
 }
 
 /* --- What a model takes from its other records where a case of a subject has
- * no summary: failed runs, and the values of deltas. */
-
-/* Returns the only known subject with these keys and more, else NULL. */
-static const struct json *
-find_fuller(const struct model *m, size_t known, const struct json *subject)
-{
-	const struct json *found = NULL;
-
-	for (size_t i = 0; i < known; i++) {
-		const struct json *other = m->subjects[i]->json;
-		const struct json *j = json_first(subject);
-
-		while (j && json_equal(j, json_get(other, json_key(j))))
-			j = json_next(j);
-		if (j || m->subjects[i]->twin)
-			continue;
-		if (found || json_len(other) == json_len(subject))
-			return NULL;
-		found = other;
-	}
-	return found;
-}
+ * no summary: failed runs, and the values of results. */
 
 static void
 add_failed(struct json *to, const struct json *rec)
@@ -353,11 +329,15 @@ static void
 take_failed_summaries(struct model *m)
 {
 	struct intern *seen = intern_new();
-	size_t known = m->nsubjects;
+	size_t n = m->nsubjects;
+	const struct json **known = mem_array(n + 1, sizeof *known);
 
+	for (size_t i = 0; i < n; i++)
+		known[i] = m->subjects[i]->twin ? NULL : m->subjects[i]->json;
 	for (size_t i = 0; i < m->all_failed.n; i++) {
 		struct json *rec = m->all_failed.v[i];
-		const struct json *own = json_get(rec, "subject"), *whole;
+		const struct json *own = json_get(rec, "subject");
+		size_t whole = n;
 		struct str key = {0};
 		struct cell *c;
 		bool again;
@@ -366,9 +346,10 @@ take_failed_summaries(struct model *m)
 		json_canonical(&key, json_get(rec, "config"));
 		again = intern_id(seen, key.s) + 1 < intern_count(seen);
 		str_free(&key);
-		whole = again ? NULL : find_fuller(m, known, own);
+		if (!again && caseset_find(m->subject_set, own) >= n)
+			whole = caseset_find_fuller(known, n, own);
 		c = add_cell(m, add_case(m, json_get(rec, "config")),
-		    add_subject(m, whole ? whole : own));
+		    whole < n ? m->subjects[whole] : add_subject(m, own));
 		keep_record(&m->others, rec);
 		m->duplicates += again;
 		if (c->rec && !again)
@@ -377,13 +358,14 @@ take_failed_summaries(struct model *m)
 			c->rec = rec;
 	}
 	intern_free(seen);
+	free(known);
 }
 
 /* Takes failures from a comparison for cases that have no summary. */
 static void
 fill_failed(struct model *m, const struct pair *p)
 {
-	const struct json *j = json_first(json_get(p->rec, "failed"));
+	const struct json *j = json_first(json_get(p->c->record, "failed"));
 
 	for (; j; j = json_next(j)) {
 		const char *side = json_get_str(j, "side");
@@ -406,23 +388,22 @@ fill_failed(struct model *m, const struct pair *p)
 	}
 }
 
-/* Makes a metric of the values that a delta has of a side. */
+/* Makes a metric of the values that a row has of a side. */
 static struct json *
-make_metric(const struct delta *d, size_t side)
+make_metric(const struct row *r, size_t side)
 {
-	const struct json *values = json_at(json_get(d->rec, "values"), side);
+	const struct sample *runs = &r->used[side];
 	struct stats_rule rule = {0};
-	struct json *one = json_object();
-	size_t n;
-	double *v = json_numbers(values, &n), lo, hi;
+	struct json *one = json_object(), *values = json_array();
+	double *v = mem_array(runs->n + 1, sizeof *v), lo, hi;
 
-	json_set_num(
-	    one, "n", json_num(json_at(json_get(d->rec, "n"), side), NAN));
-	json_set_num(one, "median",
-	    json_num(json_at(json_get(d->rec, "median"), side), NAN));
-	json_set(one, "values", json_dup(values));
-	stats_sort(v, n);
-	if (stats_ci(&rule, v, n, .95, &lo, &hi))
+	for (size_t i = 0; i < runs->n; i++)
+		json_push_num(values, v[i] = runs->v[i]);
+	json_set_num(one, "n", (double)(side ? r->facts.n : r->facts.m));
+	json_set_num(one, "median", r->facts.median[side]);
+	json_set(one, "values", values);
+	stats_sort(v, runs->n);
+	if (stats_ci(&rule, v, runs->n, .95, &lo, &hi))
 		json_set(one, "ci95", json_pair(lo, hi));
 	free(v);
 	return one;
@@ -452,19 +433,20 @@ empty_cell(struct model *m, struct cell *c)
 	keep_record(&m->others, c->rec);
 }
 
-/* Takes values from a delta for a side that has no summary, or none of its own.
+/* Takes values from a row for a side that has no summary, or none of its own.
  */
 static void
-fill_cell(struct model *m, const struct delta *d, size_t side)
+fill_cell(struct model *m, const struct model_result *r, size_t side)
 {
-	struct cell *c = add_cell(m, d->kase, side ? d->contender : d->base);
+	const struct pair *p = r->pair;
+	struct cell *c = add_cell(m, r->kase, side ? p->contender : p->base);
 	struct json *metrics;
 
-	if (!c->rec || (d->contender->twin && !c->split))
+	if (!c->rec || (p->contender->twin && !c->split))
 		empty_cell(m, c);
 	metrics = json_get(c->rec, "metrics");
-	if (!json_get(metrics, d->text.metric))
-		json_set(metrics, d->text.metric, make_metric(d, side));
+	if (!json_get(metrics, r->row->name))
+		json_set(metrics, r->row->name, make_metric(r->row, side));
 }
 
 /* Completes the cells, then counts their runs. Requires all records. */
@@ -472,9 +454,9 @@ static void
 fill_gaps(struct model *m)
 {
 	take_failed_summaries(m);
-	for (size_t i = 0; i < m->ndeltas; i++)
+	for (size_t i = 0; i < m->nresults; i++)
 		for (size_t side = 0; side < 2; side++)
-			fill_cell(m, &m->deltas[i], side);
+			fill_cell(m, &m->results[i], side);
 	for (size_t i = 0; i < m->npairs; i++)
 		fill_failed(m, &m->pairs[i]);
 	for (size_t i = 0; i < m->ncells; i++) {
@@ -484,14 +466,6 @@ fill_gaps(struct model *m)
 			m->runs += json_get_num(rec, "n", 0);
 		m->failed += json_get_num(rec, "failed", 0);
 	}
-}
-
-static enum verdict
-parse_verdict(const char *s)
-{
-	enum verdict v = s ? verdict_find(s) : VERDICTS;
-
-	return v < VERDICTS ? v : VERDICT_INCONCLUSIVE;
 }
 
 /* --- records: each function takes ownership of its record */
@@ -513,31 +487,94 @@ take_summary(struct model *m, struct json *rec)
 		c->rec = rec;
 }
 
-static double
-get_at(const struct json *pair, size_t i)
+/* Keeps a record of a comparison until all of them are read; of its own records
+ * the first. */
+static void
+take_compared(struct model *m, struct json *rec)
 {
-	return json_num(json_at(pair, i), NAN);
+	struct pair *p = add_pair(m, rec);
+	bool own = record_is(rec, "comparison");
+
+	if (!own)
+		add_case(m, json_get(rec, "config"));
+	keep_record(own && p->whole ? &m->others : &p->records, rec);
+	p->whole |= own;
 }
 
-static void
-take_delta(struct model *m, struct json *rec)
-{
-	const struct pair *pair = add_pair(m, rec);
-	const char *class = json_get_str(rec, "class");
-	struct delta d = {
-	    .rec = rec,
-	    .kase = add_case(m, json_get(rec, "config")),
-	    .base = pair->base,
-	    .contender = pair->contender,
-	    .text = changetext_read(rec),
-	    .verdict = parse_verdict(json_get_str(rec, "verdict")),
-	    .gate = class && strcmp(class, "gate") == 0,
-	    .waived = json_get(rec, "waiver") != NULL,
-	};
+/* A record of a comparison, and the text of its case; "": of all cases. */
+struct compared {
+	struct json *rec;
+	const char *kase, *metric;
+};
 
-	keep_record(&m->others, rec);
-	m->deltas = mem_grow(m->deltas, m->ndeltas, &m->dcap, sizeof d);
-	m->deltas[m->ndeltas++] = d;
+static int
+compare_records(const void *a, const void *b)
+{
+	const struct compared *x = a, *y = b;
+	int c = !*x->kase - !*y->kase;
+
+	c = c ? c : compare_texts(x->kase, y->kase);
+	return c ? c : strcmp(x->metric, y->metric);
+}
+
+/* Sorts the records of a pair by case and metric, its own record last, so that
+ * the order of the input does not matter. */
+static void
+sort_records(const struct model *m, struct list *l)
+{
+	struct compared *v = mem_array(l->n + 1, sizeof *v);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *metric = json_get_str(l->v[i], "metric");
+
+		v[i] = (struct compared){l->v[i], "", metric ? metric : ""};
+		if (!record_is(l->v[i], "comparison"))
+			v[i].kase = caseset_text(m->config_set,
+			    caseset_find(
+				m->config_set, json_get(l->v[i], "config")));
+	}
+	qsort(v, l->n, sizeof *v, compare_records);
+	for (size_t i = 0; i < l->n; i++)
+		l->v[i] = v[i].rec;
+	free(v);
+}
+
+/* Makes the comparisons, and a result of each of their rows. Returns -1, after
+ * reporting it, if some could not be made; these are left out. */
+static int
+make_results(struct model *m)
+{
+	size_t pairs = 0, all = 0;
+	const char *why;
+	int rc = 0;
+
+	for (size_t i = 0; i < m->npairs; i++) {
+		struct pair *p = &m->pairs[i];
+
+		sort_records(m, &p->records);
+		why = recorded_add(&m->compared, p->records.v, p->records.n);
+		if (why)
+			rc = err_fail(
+			    "invalid results of a comparison: %s", why);
+		else
+			m->pairs[pairs++] = *p;
+	}
+	m->npairs = pairs;
+	for (size_t i = 0; i < pairs; i++) {
+		m->pairs[i].c = &m->compared.c[i];
+		warnings_new(&m->compared.c[i]);
+		all += m->pairs[i].c->nrows;
+	}
+	m->results = mem_array(all + 1, sizeof *m->results);
+	for (size_t i = 0; i < pairs; i++)
+		for (size_t k = 0; k < m->pairs[i].c->nrows; k++) {
+			const struct row *r = &m->pairs[i].c->rows[k];
+
+			m->results[m->nresults++] = (struct model_result){r,
+			    add_case(m, r->pair->side[0]->config),
+			    &m->pairs[i]};
+		}
+	return rc;
 }
 
 static void
@@ -569,15 +606,6 @@ take_profile(struct model *m, struct json *rec)
 	if (json_get(rec, "subject"))
 		add_subject(m, json_get(rec, "subject"));
 	keep_record(&m->profiles, rec);
-}
-
-static void
-take_comparison(struct model *m, struct json *rec)
-{
-	struct pair *p = add_pair(m, rec);
-
-	p->rec = p->rec ? p->rec : rec;
-	keep_record(&m->others, rec);
 }
 
 static void
@@ -633,16 +661,12 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 			take_run(m, s, rec, &rc, jsonl_where(in));
 		else if (record_is(rec, "summary"))
 			take_summary(m, rec);
-		else if (record_is(rec, "delta"))
-			take_delta(m, rec);
-		else if (record_is(rec, "comparison"))
-			take_comparison(m, rec);
+		else if (record_is(rec, "delta") ||
+		    record_is(rec, "comparison") || record_is(rec, "shift"))
+			take_compared(m, rec);
 		else if (record_is(rec, "change"))
 			take_change(m, rec);
-		else if (record_is(rec, "shift")) {
-			add_case(m, json_get(rec, "config"));
-			keep_record(&m->shifts, rec);
-		} else if (record_is(rec, "env"))
+		else if (record_is(rec, "env"))
 			keep_record(&m->envs, rec);
 		else if (record_is(rec, "profile"))
 			take_profile(m, rec);
@@ -666,6 +690,8 @@ model_read(struct model *m, struct jsonl *in)
 	rc = take_all(m, s, in);
 	for (size_t i = 0; i < summary_count(s); i++)
 		take_summary(m, summary_record(s, i, false));
+	if (make_results(m) < 0)
+		rc = -1;
 	m->incomplete = rc < 0;
 	fill_gaps(m);
 	order_model(m);
@@ -676,7 +702,7 @@ model_read(struct model *m, struct jsonl *in)
 void
 model_free(struct model *m)
 {
-	struct list *lists[] = {&m->shifts, &m->envs, &m->profiles, &m->others};
+	struct list *lists[] = {&m->envs, &m->profiles, &m->others};
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		free_records(lists[i]);
@@ -689,7 +715,7 @@ model_free(struct model *m)
 		json_free(m->cases[i]->config);
 		free(m->cases[i]->name);
 		free(m->cases[i]->cells);
-		free(m->cases[i]->deltas);
+		free(m->cases[i]->results);
 		free(m->cases[i]);
 	}
 	for (size_t i = 0; i < m->ncells; i++) {
@@ -702,8 +728,11 @@ model_free(struct model *m)
 	free(m->cases);
 	free(m->order);
 	free(m->cells);
-	free(m->deltas);
+	free(m->results);
 	free(m->pairs);
+	for (size_t i = 0; i < m->compared.n; i++)
+		warnings_free(&m->compared.c[i].warnings);
+	recorded_free(&m->compared);
 	free(m->changes);
 	free(m->common);
 	caseset_free(m->subject_set);
@@ -711,7 +740,7 @@ model_free(struct model *m)
 	intern_free(m->cell_keys);
 }
 
-const struct kase *
+const struct model_case *
 model_case(const struct model *m, const struct json *config)
 {
 	return m->cases[caseset_add_value(m->config_set, config)];
@@ -726,7 +755,8 @@ model_subject(const struct model *m, const struct json *subject)
 struct range
 model_range(const struct json *pair)
 {
-	return (struct range){get_at(pair, 0), get_at(pair, 1)};
+	return (struct range){
+	    json_num(json_at(pair, 0), NAN), json_num(json_at(pair, 1), NAN)};
 }
 
 const struct json *
@@ -747,18 +777,24 @@ compare_metrics(const void *a, const void *b)
 	return p || q ? (p ? -1 : 1) : strcmp(x, y);
 }
 
+void
+model_sort_metrics(const char **v, size_t n)
+{
+	if (n)
+		qsort(v, n, sizeof *v, compare_metrics);
+}
+
 const char **
 model_compared(const struct model *m, size_t *n)
 {
-	const char **v = mem_array(m->ndeltas + 1, sizeof *v);
+	const char **v = mem_array(m->nresults + 1, sizeof *v);
 	struct intern *seen = intern_new();
 
 	*n = 0;
-	for (size_t i = 0; i < m->ndeltas; i++)
-		if (intern_id(seen, m->deltas[i].text.metric) == *n)
-			v[(*n)++] = m->deltas[i].text.metric;
-	if (*n)
-		qsort(v, *n, sizeof *v, compare_metrics);
+	for (size_t i = 0; i < m->nresults; i++)
+		if (intern_id(seen, m->results[i].row->name) == *n)
+			v[(*n)++] = m->results[i].row->name;
+	model_sort_metrics(v, *n);
 	intern_free(seen);
 	return v;
 }

@@ -2,18 +2,20 @@
  * All records of the input, by case and subject. Runs are summarised as in
  * vkb-stats. All borrowed pointers live as long as the model.
  */
-#ifndef MODEL_H
-#define MODEL_H
+#ifndef REPORT_MODEL_H
+#define REPORT_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "changetext.h"
+#include "vkb-compare/recorded.h"
 
 struct caseset;
 struct json;
 struct jsonl;
 struct intern;
+struct row;
 
 enum { MODEL_LOOKS = 6 };
 enum { MODEL_SERIES = 24 }; /* runs of a cell whose series are kept */
@@ -36,7 +38,7 @@ struct list { /* records */
 };
 
 struct cell { /* one case of one subject */
-	struct kase *kase;
+	struct model_case *kase;
 	struct subject *subject;
 	struct json *rec;     /* its summary, or NULL */
 	struct list series;   /* of its first runs, in run order */
@@ -44,34 +46,33 @@ struct cell { /* one case of one subject */
 	bool split;           /* its runs are those of a delta's side */
 };
 
-struct delta {
-	const struct json *rec;
-	struct kase *kase;
-	struct subject *base, *contender;
-	struct changetext text;
-	enum verdict verdict;
-	bool gate, waived;
+struct model_result { /* a row of a comparison */
+	const struct row *row;
+	struct model_case *kase;
+	const struct pair *pair;
 };
 
 struct pair { /* subjects that were compared: always two */
 	struct subject *base, *contender;
-	const struct json *rec; /* the comparison record, or NULL */
+	const struct comparison *c;
+	struct list records; /* that it is made of, until all are read */
+	bool whole;          /* its own record is among them */
 };
 
-struct kase {
+struct model_case {
 	struct json *config;
 	char *name;
 	size_t place;        /* index in 'order' */
 	struct cell **cells; /* in the order of their subjects */
 	size_t ncells, cap;
-	struct delta **deltas;
-	size_t ndeltas, dcap;
+	const struct model_result **results;
+	size_t nresults, rcap;
 	size_t changes; /* number of change records */
 };
 
 struct change {
 	const struct json *rec;
-	struct kase *kase;
+	struct model_case *kase;
 	const struct subject *subject;
 	struct changetext text;
 	const char *slow; /* "slow " before the way of a slow change, or "" */
@@ -84,18 +85,19 @@ struct model {
 	struct subject **subjects;
 	struct subject **ordered; /* baselines first, then by time */
 	size_t nsubjects, scap;
-	struct kase **cases;
-	struct kase **order; /* most notable first */
+	struct model_case **cases;
+	struct model_case **order; /* most notable first */
 	size_t ncases, kcap;
 	struct cell *cells;
 	size_t ncells, ccap;
-	struct delta *deltas; /* most notable first */
-	size_t ndeltas, dcap;
+	struct model_result *results; /* most notable first */
+	size_t nresults;
 	struct change *changes;
 	size_t nchanges, hcap;
 	struct pair *pairs; /* in input order */
 	size_t npairs, pcap;
-	struct list shifts, envs, profiles;
+	struct recorded compared; /* by pair */
+	struct list envs, profiles;
 	struct list others;     /* other records, in input order */
 	struct list all_failed; /* summaries whose runs all failed */
 	size_t duplicates;      /* summaries ignored: their cell has another */
@@ -113,13 +115,10 @@ int model_read(struct model *, struct jsonl *);
 void model_free(struct model *);
 
 /* The case or subject must occur in a record that was read. */
-const struct kase *model_case(const struct model *, const struct json *config);
+const struct model_case *model_case(
+    const struct model *, const struct json *config);
 const struct subject *model_subject(
     const struct model *, const struct json *subject);
-
-/* Orders gates first, then what needs most attention, then the size of the
- * change. */
-int model_compare(const struct delta *, const struct delta *);
 
 struct range {
 	double lo, hi; /* NAN: absent */
@@ -128,9 +127,15 @@ struct range {
 /* Returns an interval of two numbers such as "ci95". */
 struct range model_range(const struct json *pair);
 
-/* Returns each of the *n metrics of deltas, those of metric_table first. The
- * caller frees the array. */
+/* Sorts names of metrics: those of metric_table first. */
+void model_sort_metrics(const char **, size_t n);
+
+/* Returns each of the *n metrics of the results, those of metric_table first.
+ * The caller frees the array. */
 const char **model_compared(const struct model *, size_t *n);
+
+/* Compares times, of which NULL is the last. */
+int model_compare_times(const char *, const char *);
 
 /* Returns the object of a metric in the summary, or NULL. */
 const struct json *model_metric(const struct cell *, const char *metric);

@@ -1,6 +1,5 @@
 #include "page.h"
 #include "asset.h"
-#include "casename.h"
 #include "changetext.h"
 #include "figure.h"
 #include "flame.h"
@@ -8,7 +7,6 @@
 #include "html.h"
 #include "intern.h"
 #include "json.h"
-#include "judge/verdict.h"
 #include "markup.h"
 #include "mem.h"
 #include "metric.h"
@@ -18,6 +16,10 @@
 #include "plot.h"
 #include "record.h"
 #include "str.h"
+#include "vkb-compare/brief.h"
+#include "vkb-compare/judge.h"
+#include "vkb-compare/part.h"
+#include "vkb-compare/report.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -37,10 +39,10 @@ enum {
 
 /* Appends the answer of a result. */
 static void
-write_badge(struct str *s, const struct delta *d, const char *answer)
+write_badge(struct str *s, const struct row *r, const char *answer)
 {
 	markup_printf(s, "<span class=\"badge %s\">%s</span>",
-	    d->waived ? "waived" : verdict_name(d->verdict), answer);
+	    r->waived ? "waived" : verdict_name(r->verdict), answer);
 }
 
 /* Links only to the URL of the caller, since a record could name any host. */
@@ -103,17 +105,16 @@ write_plain(struct str *s, double v, int digits)
 		str_printf(s, "<td class=\"n\">%.*g</td>", digits, v);
 }
 
+/* Writes nothing of an interval that is not known. */
 static void
-write_interval(struct str *s, const struct json *pair)
+write_interval(struct str *s, double lo, double hi)
 {
-	struct range ci = model_range(pair);
-
-	str_add(s, pair ? "<td class=\"n\">[" : "<td class=\"n\">-</td>");
-	if (!pair)
+	str_add(s, isnan(lo) ? "<td class=\"n\">-</td>" : "<td class=\"n\">[");
+	if (isnan(lo))
 		return;
-	html_number(s, ci.lo);
+	html_number(s, lo);
 	str_add(s, ", ");
-	html_number(s, ci.hi);
+	html_number(s, hi);
 	str_add(s, "]</td>");
 }
 
@@ -147,12 +148,14 @@ static void
 write_number_row(struct str *s, const struct page *p, const struct cell *c,
     const struct json *one, const struct columns *with)
 {
+	struct range ci = model_range(json_get(one, "ci95"));
+
 	begin_row(s, json_key(one));
 	write_subject_cell(s, p, c->subject);
 	write_plain(s, json_get_num(one, "n", NAN), 12);
 	html_number_cell(s, json_get_num(one, "median", NAN));
 	if (with->ci)
-		write_interval(s, json_get(one, "ci95"));
+		write_interval(s, ci.lo, ci.hi);
 	if (with->cv)
 		write_plain(s, json_get_num(one, "cv_percent", NAN), 2);
 	if (with->range) {
@@ -169,7 +172,7 @@ write_number_row(struct str *s, const struct page *p, const struct cell *c,
 
 /* With many subjects, shows only the metrics that have a history plot. */
 static bool
-is_shown(const struct page *p, const struct kase *k, const char *metric)
+is_shown(const struct page *p, const struct model_case *k, const char *metric)
 {
 	if (k->ncells <= MODEL_LOOKS)
 		return true;
@@ -197,8 +200,9 @@ add_columns(struct columns *to, const struct json *one)
 }
 
 static void
-write_metric_rows(struct str *s, const struct page *p, const struct kase *k,
-    const char **names, size_t n, struct columns *with, bool look)
+write_metric_rows(struct str *s, const struct page *p,
+    const struct model_case *k, const char **names, size_t n,
+    struct columns *with, bool look)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t b = k->ncells > CELLS ? k->ncells - CELLS : 0;
@@ -215,7 +219,7 @@ write_metric_rows(struct str *s, const struct page *p, const struct kase *k,
 
 /* With many subjects, writes the last CELLS. */
 static void
-write_metrics(struct str *s, const struct page *p, const struct kase *k)
+write_metrics(struct str *s, const struct page *p, const struct model_case *k)
 {
 	struct columns with = {0};
 	struct str columns = {0};
@@ -242,7 +246,7 @@ write_metrics(struct str *s, const struct page *p, const struct kase *k)
 
 /* Writes the metrics of all requests of all runs merged. */
 static void
-write_merged(struct str *s, const struct kase *k)
+write_merged(struct str *s, const struct model_case *k)
 {
 	const char *names[MODEL_LOOKS];
 	const struct cell *c[MODEL_LOOKS];
@@ -271,19 +275,20 @@ write_merged(struct str *s, const struct kase *k)
 }
 
 static void
-write_shift(struct str *s, const struct kase *k, const struct json *rec)
+write_shift(
+    struct str *s, const struct model_case *k, const struct shift *shift)
 {
-	const struct json *q = json_first(json_get(rec, "quantiles"));
-
 	begin_table(s, "How the percentiles moved in case", k->place + 1,
 	    ">percentile|>baseline|>contender|>ratio|>95% interval", NULL, 0);
-	for (; q; q = json_next(q)) {
+	for (size_t i = 0; i < shift->n; i++) {
+		const struct shift_line *l = &shift->v[i];
+
 		str_add(s, "<tr>");
-		write_plain(s, json_get_num(q, "percentile", NAN), 12);
-		html_number_cell(s, json_get_num(q, "baseline", NAN));
-		html_number_cell(s, json_get_num(q, "contender", NAN));
-		write_plain(s, json_get_num(q, "ratio", NAN), 4);
-		write_interval(s, json_get(q, "ci95"));
+		write_plain(s, l->percentile, 12);
+		html_number_cell(s, l->value[0]);
+		html_number_cell(s, l->value[1]);
+		write_plain(s, l->ratio, 4);
+		write_interval(s, l->lo, l->hi);
 		str_add(s, "</tr>\n");
 	}
 	html_table_end(s);
@@ -291,7 +296,7 @@ write_shift(struct str *s, const struct kase *k, const struct json *rec)
 
 /* Tables of the numbers behind the plots. */
 static void
-write_numbers(struct str *s, const struct page *p, const struct kase *k)
+write_numbers(struct str *s, const struct page *p, const struct model_case *k)
 {
 	const struct figures *f = p->figures;
 	struct str t = {0};
@@ -300,7 +305,7 @@ write_numbers(struct str *s, const struct page *p, const struct kase *k)
 	write_merged(&t, k);
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].kind == FIGURE_SHIFT && f->v[i].kase == k)
-			write_shift(&t, k, p->m->shifts.v[f->v[i].group]);
+			write_shift(&t, k, f->v[i].shift);
 	if (t.len)
 		str_printf(s,
 		    "<details class=\"numbers\"><summary>Numbers</summary>\n"
@@ -315,18 +320,16 @@ enum { OPEN = 2, SCALINGS = 40 };
 static void
 write_changes(struct str *s, const struct figure *f)
 {
-	for (size_t i = 0; f->kind == FIGURE_RUNS && i < f->kase->ndeltas;
+	for (size_t i = 0; f->kind == FIGURE_RUNS && i < f->kase->nresults;
 	     i++) {
-		const struct delta *d = f->kase->deltas[i];
+		const struct row *r = f->kase->results[i]->row;
 		struct str t = {0};
 
-		if (strcmp(d->text.metric, f->metric) != 0)
+		if (strcmp(r->name, f->metric) != 0)
 			continue;
-		changetext_interval(&t, &d->text);
+		report_change(&t, r);
 		markup_printf(s, "; %s%s", t.s,
-		    json_get_bool(d->rec, "paired", false)
-			? " between the runs of a round"
-			: "");
+		    r->facts.paired ? " between the runs of a round" : "");
 		str_free(&t);
 	}
 }
@@ -344,7 +347,7 @@ write_figure(struct str *s, const struct page *p, const struct figure *f)
 
 /* Appends the name of a case, with a link if it is shown in detail. */
 static void
-write_case_link(struct str *s, const struct kase *k)
+write_case_link(struct str *s, const struct model_case *k)
 {
 	if (k->place < CASES && k->ncells)
 		markup_printf(
@@ -355,7 +358,7 @@ write_case_link(struct str *s, const struct kase *k)
 
 /* Writes figures and numbers of a case; nothing if it has none. */
 static void
-write_case(struct str *s, const struct page *p, const struct kase *k)
+write_case(struct str *s, const struct page *p, const struct model_case *k)
 {
 	struct str figures = {0}, numbers = {0};
 
@@ -369,9 +372,9 @@ write_case(struct str *s, const struct page *p, const struct kase *k)
 		    "%s</h3>",
 		    k->place + 1, k->place < OPEN ? " open" : "", k->name);
 		str_addc(s, ' ');
-		if (k->ndeltas)
-			write_badge(s, k->deltas[0],
-			    verdict_word(k->deltas[0]->verdict));
+		if (k->nresults)
+			write_badge(s, k->results[0]->row,
+			    verdict_word(k->results[0]->row->verdict));
 		str_add(s, "</summary>\n");
 	}
 	if (figures.len)
@@ -462,57 +465,33 @@ write_failed_cell(struct str *s, const struct page *p, const struct cell *c)
 	str_add(s, "</tr>\n");
 }
 
-/* Returns the names of cases, which are not among those of the model. */
-static struct casename *
-name_unmatched(const struct model *m, const struct json *unmatched)
-{
-	const struct json *j = json_first(unmatched), **v;
-	struct casename *names;
-	size_t n = 0;
-
-	v = mem_array(m->ncases + json_len(unmatched) + 1, sizeof *v);
-	for (; n < m->ncases; n++)
-		v[n] = m->cases[n]->config;
-	for (; j; j = json_next(j))
-		if (json_type(json_get(j, "config")) == JSON_OBJECT)
-			v[n++] = json_get(j, "config");
-	names = casename_new(v, n);
-	free(v);
-	return names;
-}
-
 /* Writes the cases that a comparison found on one side only. */
 static void
 write_unmatched(struct str *s, const struct page *p, const struct pair *pair)
 {
 	static const char about[] = "Cases on one side only";
-	const struct json *all = json_get(pair->rec, "unmatched");
-	const struct json *j = json_first(all);
-	struct casename *names;
+	const struct comparison *c = pair->c;
+	size_t n = 0;
 
-	if (!j)
-		return;
-	names = name_unmatched(p->m, all);
-	html_table(s, about, about, "case|subject|>runs|side", NULL, 0);
-	for (; j; j = json_next(j)) {
-		const struct json *config = json_get(j, "config");
-		const char *side = json_get_str(j, "side");
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct kase *k = c->pairs[i].side[0];
+		const char *side = json_get_str(k->parts->rest, "side");
 		bool contender = side && strcmp(side, "contender") == 0;
-		char *name = json_type(config) == JSON_OBJECT
-		    ? casename_of(names, config)
-		    : mem_str("-");
 
-		html_row(s, name);
+		if (!side || cases_sum(k, "failed") > 0)
+			continue;
+		if (!n++)
+			html_table(s, about, about, "case|subject|>runs|side",
+			    NULL, 0);
+		html_row(s, c->pairs[i].name[0]);
 		write_subject_cell(
 		    s, p, contender ? pair->contender : pair->base);
-		str_printf(
-		    s, "<td class=\"n\">%.0f</td>", json_get_num(j, "n", 0));
+		str_printf(s, "<td class=\"n\">%.0f</td>", cases_sum(k, "n"));
 		html_tag(s, "td", NULL, contender ? "contender" : "baseline");
 		str_add(s, "</tr>\n");
-		free(name);
 	}
-	html_table_end(s);
-	casename_free(names);
+	if (n)
+		html_table_end(s);
 }
 
 static void
@@ -628,7 +607,7 @@ write_results(struct str *s, const struct page *p)
 static void
 write_change_row(struct str *s, const struct page *p, const struct change *c)
 {
-	const struct kase *k = c->kase;
+	const struct model_case *k = c->kase;
 	const struct json *rec = c->rec;
 	struct str range = {0};
 
@@ -783,7 +762,7 @@ write_difference(struct str *s, const struct json *j)
 static void
 write_differences(struct str *s, const struct pair *p)
 {
-	const struct json *j = json_first(json_get(p->rec, "env"));
+	const struct json *j = json_first(json_get(p->c->record, "env"));
 	struct str t = {0};
 
 	if (!j)
@@ -979,13 +958,13 @@ enum { ROWS = 10000, ALL_PAGE = 100, KEY = 24 };
 
 /* Appends the cell of the chart of a row. */
 static void
-write_chart(struct str *s, const struct forest *f, const struct delta *d)
+write_chart(struct str *s, const struct forest *f, const struct row *r)
 {
 	str_printf(s,
 	    "<td class=\"chart\"><svg class=\"plot\" viewBox=\"0 0 %d %d\" "
 	    "aria-hidden=\"true\">",
 	    FOREST_WIDTH, FOREST_HEIGHT);
-	forest_row(s, f, d, 0, FOREST_HEIGHT / 2.);
+	forest_row(s, f, r, 0, FOREST_HEIGHT / 2.);
 	str_add(s, "</svg></td>");
 }
 
@@ -1044,9 +1023,9 @@ begin_filters(struct str *s, const char **metrics, size_t n)
 
 /* Returns the words by which the row is found. */
 static const char *
-describe_kind(const struct delta *d)
+describe_kind(const struct row *r)
 {
-	switch (d->verdict) {
+	switch (r->verdict) {
 	case VERDICT_REGRESSION:
 	case VERDICT_LIKELY_REGRESSION:
 		return "changed worse";
@@ -1065,66 +1044,53 @@ describe_kind(const struct delta *d)
 }
 
 static void
-write_needs(struct str *s, const struct delta *d)
+write_row_notes(struct str *s, const struct row *r)
 {
-	const char *reason = json_get_str(d->rec, "reason");
-	double runs = json_num(json_path(d->rec, "needed.runs"), 0);
-	double minutes = json_num(json_path(d->rec, "needed.minutes"), NAN);
-	const struct json *n = json_get(d->rec, "n");
-	double have =
-	    fmin(json_num(json_at(n, 0), 0), json_num(json_at(n, 1), 0));
-
-	if (reason)
-		markup_printf(s, "; %s", reason);
-	if (runs > 0 && !verdict_is_hopeless(runs, have, minutes))
-		str_printf(s, "; needs %.0f runs", runs);
-}
-
-static void
-write_delta_notes(struct str *s, const struct delta *d)
-{
-	const struct json *j = json_first(json_get(d->rec, "notes"));
-	const char *why = json_get_str(json_get(d->rec, "waiver"), "reason");
+	struct str notes = {0};
 
 	str_add(s, "<span class=\"wide\">");
-	if (d->waived)
-		markup_printf(s, " waived: %s", why ? why : "no reason");
-	if (!d->gate)
+	if (r->waived)
+		markup_printf(s, " waived: %s", r->waiver.reason);
+	if (!r->gate)
 		str_add(s, " for information");
-	write_needs(s, d);
-	for (; j; j = json_next(j)) {
-		str_add(s, "; ");
-		html_value(s, j);
-	}
+	if (r->reason)
+		markup_printf(s, "; %s", r->reason);
+	if (r->needed && !report_is_hopeless(r))
+		str_printf(s, "; needs %zu runs", r->needed);
+	report_notes(&notes, r);
+	if (notes.len)
+		markup_printf(s, "; %s", notes.s);
 	str_add(s, "</span>");
+	str_free(&notes);
 }
 
 static void
-write_delta_row(struct str *s, const struct page *p, const struct forest *f,
-    const struct delta *d, size_t metric)
+write_result(struct str *s, const struct page *p, const struct forest *f,
+    const struct model_result *d, size_t metric)
 {
+	const struct row *r = d->row;
 	double v[2];
 	struct str t = {0};
 
 	str_printf(s,
 	    "<tr data-kind=\"%s\" data-metric=\"m%zu\"><th scope=\"row\">",
-	    describe_kind(d), metric);
+	    describe_kind(r), metric);
 	write_case_link(s, d->kase);
 	if (p->m->npairs > 1)
-		markup_printf(
-		    s, " <span class=\"quiet\">%s</span>", d->contender->name);
+		markup_printf(s, " <span class=\"quiet\">%s</span>",
+		    d->pair->contender->name);
 	str_add(s, "</th>");
-	changetext_values(&d->text, v);
+	report_values(r, v);
 	html_number_cell(s, v[0]);
 	html_number_cell(s, v[1]);
-	changetext_interval(&t, &d->text);
+	report_change(&t, r);
 	str_printf(s, "<td class=\"n\" data-v=\"%.9g\">",
-	    isnan(d->text.ratio) ? 0 : d->text.ratio - 1);
+	    isnan(r->facts.ratio) ? 0 : r->facts.ratio - 1);
 	markup_printf(s, "%s</td>", t.s);
-	write_chart(s, f, d);
-	str_printf(s, "<td data-v=\"%d\">", (int)verdict_rank(d->verdict));
-	write_badge(s, d, verdict_word(d->verdict));
-	write_delta_notes(s, d);
+	write_chart(s, f, r);
+	str_printf(s, "<td data-v=\"%d\">", (int)verdict_rank(r->verdict));
+	write_badge(s, r, verdict_word(r->verdict));
+	write_row_notes(s, r);
 	str_add(s, "</td></tr>\n");
 	str_free(&t);
 }
@@ -1135,18 +1101,22 @@ write_metric(struct str *s, const struct page *p, const char *name, size_t at,
     size_t most)
 {
 	const struct model *m = p->m;
-	const struct delta **v = mem_array(m->ndeltas + 1, sizeof *v);
+	const struct model_result **v = mem_array(m->nresults + 1, sizeof *v);
+	const struct row **rows = mem_array(m->nresults + 1, sizeof *rows);
 	struct forest f;
 	size_t n = 0;
 
-	for (size_t i = 0; i < m->ndeltas && n < most; i++)
-		if (strcmp(m->deltas[i].text.metric, name) == 0)
-			v[n++] = &m->deltas[i];
-	f = forest_new(v, n, name);
+	for (size_t i = 0; i < m->nresults && n < most; i++)
+		if (strcmp(m->results[i].row->name, name) == 0) {
+			v[n] = &m->results[i];
+			rows[n++] = m->results[i].row;
+		}
+	f = forest_new(rows, n, name);
 	begin_group(s, name, &f, "<td></td><td></td><td></td>", "");
 	for (size_t i = 0; i < n; i++)
-		write_delta_row(s, p, &f, v[i], at);
+		write_result(s, p, &f, v[i], at);
 	str_add(s, "</tbody>\n");
+	free(rows);
 	free(v);
 	return n;
 }
@@ -1158,7 +1128,7 @@ write_all_changes(struct str *s, const struct page *p)
 	size_t n, left = ROWS;
 	const char **metrics = model_compared(m, &n);
 
-	if (m->ndeltas) {
+	if (m->nresults) {
 		begin_filters(s, metrics, n);
 		str_printf(s,
 		    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
@@ -1166,9 +1136,9 @@ write_all_changes(struct str *s, const struct page *p)
 		    "<caption>The medians of the baseline, and these changed "
 		    "by the estimate; the change with its 95%% interval. "
 		    "Changes within the shaded margin do not count");
-		if (m->ndeltas > ROWS)
+		if (m->nresults > ROWS)
 			str_printf(s, "; the first %d of %zu results", ROWS,
-			    m->ndeltas);
+			    m->nresults);
 		str_add(s,
 		    ".</caption>\n<thead><tr><th scope=\"col\">case</th>"
 		    "<th scope=\"col\" class=\"n\">baseline</th>"
@@ -1193,20 +1163,13 @@ struct sentences {
 };
 
 struct headline {
-	const struct subject *base, *contender; /* NULL: nothing was compared */
-	enum verdict outcome; /* VERDICTS: nothing was judged */
-	char *caution;        /* what limits all results, or NULL */
-	char *what;           /* "Worse: SET (8.1% slower)." */
-	const char *next;     /* a command that says more, or NULL */
+	const struct pair *pair; /* NULL: nothing was compared */
+	enum verdict outcome;    /* VERDICTS: nothing was judged */
+	char *caution;           /* what limits all results, or NULL */
+	char *what;              /* "Worse: SET (8.1% slower)." */
+	const char *next;        /* a command that says more, or NULL */
 	struct sentences facts;
 };
-
-/* Is the delta of the same pair of subjects? */
-static bool
-is_of(const struct headline *h, const struct delta *d)
-{
-	return d->base == h->base && d->contender == h->contender;
-}
 
 enum { TOGETHER = 10 }; /* cases whose counts and times have a sentence */
 
@@ -1218,37 +1181,16 @@ add_sentence(struct sentences *l, char *text)
 	l->v[l->n++] = text;
 }
 
-/* Sets the outcome, and the numbers of verdicts for deltas without the record
- * of their comparison. */
-static void
-count_verdicts(struct headline *h, const struct model *m)
-{
-	size_t count[VERDICTS] = {0};
-	struct str s = {0};
-
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		const struct delta *d = &m->deltas[i];
-
-		count[d->verdict] += is_of(h, d) && d->gate && !d->waived;
-	}
-	h->outcome = verdict_foremost(count);
-	str_add(&s, changetext_counts(&s, count) ? "." : "Nothing was judged.");
-	h->what = str_take(&s);
-}
-
 /* Adds the sentences about count and time of the first cases that changed. */
 static void
-describe_together(struct headline *h, const struct model *m)
+describe_together(struct headline *h, const struct brief *b)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < m->ndeltas; i++) {
-		const struct delta *d = &m->deltas[i];
-		const char *text = json_get_str(d->rec, "together");
+	for (size_t i = 0; i < b->n && brief_is_change(&b->v[i]); i++) {
+		const char *text = b->v[i].pair->together;
 
-		if (text && *text && is_of(h, d) &&
-		    d->kase->deltas[0]->verdict < VERDICT_EQUIVALENT &&
-		    metric_guess(d->text.metric).exact && n++ < TOGETHER)
+		if (text && *text && n++ < TOGETHER)
 			add_sentence(&h->facts, mem_printf("%s.", text));
 	}
 	if (n > TOGETHER)
@@ -1256,20 +1198,6 @@ describe_together(struct headline *h, const struct model *m)
 		    mem_printf(
 			"%zu more case%s: see the notes of their results.",
 			n - TOGETHER, num_plural((double)(n - TOGETHER))));
-}
-
-static void
-describe_warnings(struct headline *h, const struct json *rec)
-{
-	const struct json *j = json_first(json_get(rec, "warnings"));
-
-	for (; j; j = json_next(j)) {
-		const char *text = json_get_str(j, "text");
-
-		if (text && *text)
-			add_sentence(
-			    &h->facts, mem_printf("Warning: %s", text));
-	}
 }
 
 /* Returns a copy of the text with a capital first letter; NULL for NULL.
@@ -1285,37 +1213,31 @@ take_text(const struct json *rec, const char *key)
 	return s;
 }
 
-static bool
-has_changed_canary(const struct json *rec)
-{
-	const struct json *j = json_first(json_get(rec, "canary"));
-
-	while (j && json_get_bool(j, "ok", false))
-		j = json_next(j);
-	return j;
-}
-
 static void
-describe_pair(struct headline *h, const struct model *m, const struct pair *p)
+describe_pair(struct headline *h, const struct pair *p, const struct brief *b)
 {
-	char *outlook = take_text(p->rec, "outlook");
-	char *what = take_text(p->rec, "summary");
+	const struct comparison *c = p->c;
+	char *outlook = take_text(c->record, "outlook");
+	struct str s = {0};
 
-	*h = (struct headline){.base = p->base,
-	    .contender = p->contender,
-	    .caution = take_text(p->rec, "caution"),
-	    .next = json_get_str(p->rec, "next")};
-	count_verdicts(h, m);
-	if (has_changed_canary(p->rec))
-		h->outcome = VERDICT_INSUFFICIENT;
-	if (what) {
-		free(h->what);
-		h->what = what;
+	*h = (struct headline){.pair = p,
+	    .outcome = report_find_canary(c) ? VERDICT_INSUFFICIENT
+					     : verdict_foremost(c->count),
+	    .caution = take_text(c->record, "caution"),
+	    .what = take_text(c->record, "summary"),
+	    .next = json_get_str(c->record, "next")};
+	if (!h->what) {
+		str_add(&s,
+		    changetext_counts(&s, c->count) ? "."
+						    : "Nothing was judged.");
+		h->what = str_take(&s);
 	}
 	if (outlook)
 		add_sentence(&h->facts, mem_printf("%s.", outlook));
-	describe_together(h, m);
-	describe_warnings(h, p->rec);
+	describe_together(h, b);
+	for (size_t i = 0; i < c->warnings.n; i++)
+		add_sentence(&h->facts,
+		    mem_printf("Warning: %s", c->warnings.v[i].text));
 	free(outlook);
 }
 
@@ -1397,134 +1319,34 @@ free_headline(struct headline *h)
 /* --- The first table of the page: a row for each case that changed, or likely
  * changed, as the text report of vkb-compare has it. */
 
-/* The columns behind the change of the first metric, if cases have them. */
-enum { P50, P99, WORK, COLUMNS };
-static const struct {
-	const char *metric, *title, *class;
-} columns[COLUMNS] = {[P50] = {"p50_latency_ms", "p50", "wide"},
-    [P99] = {"p99_latency_ms", "p99", "wide"},
-    [WORK] = {"instructions_per_req", "work (exact)", "work"}};
-
-struct changed { /* a case of a pair of subjects */
-	const struct kase *kase;
-	const struct delta *first; /* of the primary metric */
-	const struct delta *worst; /* that decides its answer */
-	const struct delta *column[COLUMNS];
-};
-
-struct table {
-	struct changed *v;
-	size_t n;
-	bool has[COLUMNS];
-};
-
-static const struct delta *
-find_delta(const struct kase *k, const struct headline *h, const char *metric)
-{
-	for (size_t i = 0; i < k->ndeltas; i++)
-		if (is_of(h, k->deltas[i]) && k->deltas[i]->gate &&
-		    strcmp(metric_base(k->deltas[i]->text.metric), metric) == 0)
-			return k->deltas[i];
-	return NULL;
-}
-
-/* Collects the results of a case. Returns false if it did not change. */
-static bool
-collect_case(struct changed *c, const struct kase *k, const struct headline *h)
-{
-	*c = (struct changed){.kase = k};
-	for (size_t i = 0; i < k->ndeltas; i++) {
-		const struct delta *d = k->deltas[i];
-
-		if (!is_of(h, d) || !d->gate)
-			continue;
-		if (!c->worst || json_get(d->rec, "answer"))
-			c->worst = d;
-		if (json_get_bool(d->rec, "primary", false))
-			c->first = d;
-	}
-	if (!c->worst ||
-	    (!c->worst->waived && c->worst->verdict >= VERDICT_EQUIVALENT))
-		return false;
-	if (!c->first)
-		c->first = find_delta(k, h, metric_primary(k->config));
-	if (!c->first)
-		c->first = c->worst;
-	for (size_t i = 0; i < COLUMNS; i++) {
-		c->column[i] = find_delta(k, h, columns[i].metric);
-		if (c->column[i] == c->first)
-			c->column[i] = NULL;
-	}
-	return true;
-}
-
-static int
-compare_cases(const void *a, const void *b)
-{
-	const struct changed *x = a, *y = b;
-	int c = model_compare(x->worst, y->worst);
-
-	return c ? c : (x->kase->place > y->kase->place ? 1 : -1);
-}
-
-static struct table
-collect_cases(const struct model *m, const struct headline *h)
-{
-	struct table t = {.v = mem_array(m->ncases + 1, sizeof *t.v)};
-
-	for (size_t i = 0; i < m->ncases; i++) {
-		if (!collect_case(&t.v[t.n], m->order[i], h))
-			continue;
-		for (size_t k = 0; k < COLUMNS; k++)
-			t.has[k] |= t.v[t.n].column[k] != NULL;
-		t.n++;
-	}
-	if (t.n)
-		qsort(t.v, t.n, sizeof *t.v, compare_cases);
-	return t;
-}
-
-/* Writes a change as the text report of vkb-compare does. */
-static void
-write_change(struct str *s, const struct delta *d, bool words)
-{
-	changetext_cell(s, &d->text, d->verdict,
-	    json_get_bool(d->rec, "noise", false), words);
-}
+static const char *const column_classes[OPTIONAL] = {
+    [CHANGE] = "", [P50] = " wide", [P99] = " wide", [WORK] = " work"};
 
 /* Adds an attribute: how probable it is that the value truly changed. */
 static void
-write_chance(struct str *s, const struct delta *d)
+write_chance(struct str *s, const struct row *r)
 {
-	double p = json_get_num(d->rec, "probability", 0);
 	struct str chance = {0};
 
-	if (!(p > 0))
+	if (!(r->facts.p > 0))
 		return;
-	changetext_chance(&chance, p);
+	changetext_chance(&chance, r->facts.p);
 	markup_printf(s, " title=\"chance of a change: %s\"", chance.s);
 	str_free(&chance);
 }
 
 static void
-write_column(struct str *s, const struct changed *c, size_t which)
+write_column(struct str *s, struct layout *l, const struct brief_case *b,
+    enum column which)
 {
-	const struct delta *d = c->column[which];
-	const char *functions = d ? json_get_str(d->rec, "functions") : NULL;
 	struct str t = {0};
+	const struct row *r = brief_add_cell(&t, l, b, which);
 
-	if (d) {
-		write_change(&t, d, false);
-		if (functions) { /* the first of them */
-			str_add(&t, ", ");
-			str_addn(&t, functions, strcspn(functions, ","));
-		}
-	}
-	str_printf(s, "<td class=\"n %s %s\" data-v=\"%.9g\"",
-	    columns[which].class, d && d->gate ? verdict_name(d->verdict) : "",
-	    d && !isnan(d->text.ratio) ? d->text.ratio : 1);
-	if (d)
-		write_chance(s, d);
+	str_printf(s, "<td class=\"n%s %s\" data-v=\"%.9g\"",
+	    column_classes[which], r && r->gate ? verdict_name(r->verdict) : "",
+	    r && !isnan(r->facts.ratio) ? r->facts.ratio : 1);
+	if (r)
+		write_chance(s, r);
 	str_addc(s, '>');
 	html_text(s, t.len ? t.s : "");
 	str_add(s, "</td>");
@@ -1532,14 +1354,14 @@ write_column(struct str *s, const struct changed *c, size_t which)
 }
 
 static void
-write_values(struct str *s, const struct delta *d)
+write_values(struct str *s, const struct row *r)
 {
 	double v[2];
 
-	changetext_values(&d->text, v);
+	report_values(r, v);
 	str_printf(
 	    s, "<td class=\"n wide\" data-v=\"%.9g\">", isnan(v[1]) ? 0 : v[1]);
-	if (!json_get_bool(d->rec, "common", false)) {
+	if (!r->common) {
 		html_number(s, v[0]);
 		str_add(s, " &rarr; ");
 		html_number(s, v[1]);
@@ -1547,115 +1369,74 @@ write_values(struct str *s, const struct delta *d)
 	str_add(s, "</td>");
 }
 
-/* Has the row of the case this result in a column? */
-static bool
-is_in_column(
-    const struct table *t, const struct changed *c, const struct delta *d)
-{
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (t->has[i] && c->column[i] == d)
-			return true;
-	return d == c->first;
-}
-
-/* Writes "also CPU per request +11.2% worse": changes without a column. */
 static void
-write_others(struct str *s, const struct table *t, const struct headline *h,
-    const struct changed *c)
+write_changed_row(struct str *s, const struct page *p, const struct forest *f,
+    struct layout *l, const struct brief_case *b)
 {
-	struct str text = {0};
-
-	for (size_t i = 0; i < c->kase->ndeltas; i++) {
-		const struct delta *d = c->kase->deltas[i];
-
-		if (!is_of(h, d) || !d->gate || is_in_column(t, c, d) ||
-		    (!d->waived && d != c->worst &&
-			d->verdict >= VERDICT_EQUIVALENT))
-			continue;
-		str_add(&text, text.len ? "; " : "also ");
-		metric_write_label(&text, d->text.metric);
-		str_addc(&text, ' ');
-		write_change(&text, d, false);
-		str_printf(&text, " %s",
-		    d->waived ? "waived" : verdict_word(d->verdict));
-	}
-	if (text.len)
-		markup_printf(s, "<br><span class=\"quiet\">%s</span>", text.s);
-	str_free(&text);
-}
-
-static void
-write_changed_row(struct str *s, const struct table *t,
-    const struct headline *h, const struct forest *f, const struct changed *c)
-{
-	const char *answer = json_get_str(c->worst->rec, "answer");
-	struct str change = {0};
+	struct str answer = {0}, rest = {0};
 
 	str_add(s, "<tr><th scope=\"row\">");
-	write_case_link(s, c->kase);
+	write_case_link(s, model_case(p->m, b->pair->side[0]->config));
 	str_add(s, "</th>");
-	write_values(s, c->first);
-	write_change(&change, c->first, true);
-	str_printf(s, "<td class=\"n %s\" data-v=\"%.9g\"",
-	    verdict_name(c->first->verdict),
-	    isnan(c->first->text.ratio) ? 0 : c->first->text.ratio - 1);
-	write_chance(s, c->first);
-	str_addc(s, '>');
-	html_text(s, change.s);
-	str_add(s, "</td>");
-	write_chart(s, f, c->first);
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (t->has[i])
-			write_column(s, c, i);
+	write_values(s, b->first);
+	write_column(s, l, b, CHANGE);
+	write_chart(s, f, b->first);
+	for (enum column i = P50; i < OPTIONAL; i++)
+		if (l->has[i])
+			write_column(s, l, b, i);
 	str_printf(
-	    s, "<td data-v=\"%d\">", (int)verdict_rank(c->worst->verdict));
-	write_badge(
-	    s, c->worst, answer ? answer : verdict_word(c->worst->verdict));
-	write_others(s, t, h, c);
+	    s, "<td data-v=\"%d\">", (int)verdict_rank(b->worst->verdict));
+	brief_write_answer(&answer, b);
+	write_badge(s, b->worst, answer.s);
+	brief_add_rest(&rest, l, b);
+	if (rest.len)
+		markup_printf(s, "<br><span class=\"quiet\">%s</span>", rest.s);
 	str_add(s, "</td></tr>\n");
-	str_free(&change);
+	str_free(&answer);
+	str_free(&rest);
 }
 
 static void
-write_changed_head(struct str *s, const struct table *t)
+write_changed_head(struct str *s, const struct layout *l)
 {
 	str_add(s,
 	    "<thead><tr><th scope=\"col\">case</th><th scope=\"col\" "
 	    "class=\"n wide\">baseline &rarr; contender</th><th scope=\"col\" "
 	    "class=\"n\">change</th><td class=\"chart\"></td>");
-	for (size_t i = 0; i < COLUMNS; i++)
-		if (t->has[i])
-			str_printf(s,
-			    "<th scope=\"col\" class=\"n %s\">%s</th>",
-			    columns[i].class, columns[i].title);
+	for (enum column i = P50; i < OPTIONAL; i++)
+		if (l->has[i])
+			str_printf(s, "<th scope=\"col\" class=\"n%s\">%s</th>",
+			    column_classes[i],
+			    brief_titles[i] + (*brief_titles[i] == '>'));
 	str_add(s, "<th scope=\"col\">answer</th></tr></thead>\n");
 }
 
-/* Writes the cases that are judged by this metric first, if there are some. */
+/* Writes those of n cases that are judged by this metric first, if there are
+ * some. */
 static void
-write_changed_metric(struct str *s, const struct table *t,
-    const struct headline *h, const char *metric)
+write_changed_metric(struct str *s, const struct page *p, struct layout *l,
+    const struct brief_case *b, size_t n, const char *metric)
 {
-	const struct delta **v = mem_array(t->n + 1, sizeof *v);
+	const struct row **v = mem_array(n + 1, sizeof *v);
 	struct str cells = {0};
 	struct forest f;
-	size_t n = 0;
+	size_t rows = 0;
 
-	for (size_t i = 0; i < t->n; i++)
-		if (strcmp(t->v[i].first->text.metric, metric) == 0)
-			v[n++] = t->v[i].first;
-	if (n) {
-		f = forest_new(v, n, metric);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(b[i].first->name, metric) == 0)
+			v[rows++] = b[i].first;
+	if (rows) {
+		f = forest_new(v, rows, metric);
 		str_add(&cells, "");
-		for (size_t k = 0; k < COLUMNS; k++)
-			if (t->has[k])
+		for (enum column i = P50; i < OPTIONAL; i++)
+			if (l->has[i])
 				str_printf(&cells, "<td class=\"%s\"></td>",
-				    columns[k].class);
+				    column_classes[i] + 1);
 		begin_group(s, metric, &f, "<td class=\"wide\"></td><td></td>",
 		    cells.s);
-		for (size_t i = 0; i < t->n; i++)
-			if (strcmp(t->v[i].first->text.metric, metric) == 0)
-				write_changed_row(s, t, h, &f, &t->v[i]);
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(b[i].first->name, metric) == 0)
+				write_changed_row(s, p, &f, l, &b[i]);
 		str_add(s, "</tbody>\n");
 	}
 	str_free(&cells);
@@ -1664,29 +1445,33 @@ write_changed_metric(struct str *s, const struct table *t,
 
 /* The cases of a comparison that changed. */
 static void
-write_changed(struct str *s, const struct page *p, const struct headline *h)
+write_changed(struct str *s, const struct page *p, const struct pair *pair,
+    const struct brief *b)
 {
-	struct table t = collect_cases(p->m, h);
-	size_t n;
+	struct layout l = {.name = SIZE_MAX};
+	size_t changed = 0, n;
 	const char **metrics = model_compared(p->m, &n);
 
-	if (t.n) {
+	while (changed < b->n && brief_is_change(&b->v[changed]))
+		changed++;
+	if (changed) {
+		brief_choose_columns(&l, b, changed);
 		html_browse(s, PAGE, NULL, NULL, 0);
 		markup_printf(s,
 		    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
 		    "aria-label=\"Cases that changed: %s against %s\">\n"
 		    "<table class=\"changed\">\n",
-		    h->contender->name, h->base->name);
-		write_changed_head(s, &t);
+		    pair->contender->name, pair->base->name);
+		write_changed_head(s, &l);
 		for (size_t i = 0; i < n; i++)
-			write_changed_metric(s, &t, h, metrics[i]);
+			write_changed_metric(
+			    s, p, &l, b->v, changed, metrics[i]);
 		str_add(s,
 		    "</table>\n</div>\n<p class=\"quiet\">=: no change, "
 		    "~: undecided</p>\n");
 		html_browse_end(s);
 	}
 	free(metrics);
-	free(t.v);
 }
 
 /* --- The top of the page: the result of each comparison, and the cases that
@@ -1713,13 +1498,13 @@ write_facts(struct str *s, const struct sentences *l)
 
 /* Writes what was compared, unless the title of the page says the same. */
 static void
-write_subjects(struct str *s, const struct page *p, const struct headline *h)
+write_subjects(struct str *s, const struct page *p, const struct pair *pair)
 {
 	struct str t = {0};
 
-	write_subject(&t, p, h->contender);
+	write_subject(&t, p, pair->contender);
 	str_add(&t, " against ");
-	write_subject(&t, p, h->base);
+	write_subject(&t, p, pair->base);
 	if (p->title || p->m->npairs > 1 || strchr(t.s, '<'))
 		str_printf(s, "<p class=\"quiet\">%s</p>\n", t.s);
 	str_free(&t);
@@ -1733,57 +1518,37 @@ write_headline(struct str *s, const struct page *p, const struct headline *h)
 	if (h->caution)
 		html_tag(s, "p", "caution", h->caution);
 	html_tag(s, "p", "lead", h->what);
-	if (h->contender)
-		write_subjects(s, p, h);
+	if (h->pair)
+		write_subjects(s, p, h->pair);
 	write_facts(s, &h->facts);
 	if (h->next && *h->next)
 		markup_printf(s, "<p>Next: <code>%s</code></p>\n", h->next);
 	str_add(s, "</div>\n");
 }
 
-/* Writes the geometric mean over all cases, for each gate metric. */
-static void
-write_overall(struct str *s, const struct json *rec)
-{
-	const struct json *j = json_first(json_get(rec, "overall"));
-
-	for (; j; j = json_next(j)) {
-		struct range ci = model_range(json_get(j, "ci95"));
-		struct changetext all = {.ratio = json_get_num(j, "ratio", NAN),
-		    .lo = ci.lo,
-		    .hi = ci.hi};
-		double n = json_get_num(j, "cases", 0);
-		struct str t = {0};
-
-		if (!metric_guess(json_key(j)).gate || isnan(all.ratio) ||
-		    n < 2)
-			continue;
-		str_add(&t, "Overall ");
-		metric_write_label(&t, json_key(j));
-		str_add(&t, ": ");
-		changetext_interval(&t, &all);
-		str_printf(&t, ", geometric mean of %.0f cases.", n);
-		html_tag(s, "li", NULL, t.s);
-		str_free(&t);
-	}
-}
-
 /* Writes how a comparison was judged, folded. */
 static void
-write_method(struct str *s, const struct json *rec)
+write_method(struct str *s, const struct comparison *c)
 {
-	const char *method = json_get_str(rec, "method");
-	struct str overall = {0};
+	const char *method = json_get_str(c->record, "method");
+	struct str overall = {0}, one = {0};
 
 	if (!method || !*method)
 		return;
 	str_add(s, "<details><summary>How this was judged</summary>\n");
 	html_tag(s, "p", "quiet", method);
-	write_overall(&overall, rec);
+	for (size_t i = 0; i < c->noverall; i++) {
+		if (!report_overall(&one, &c->overall[i], "Overall"))
+			continue;
+		str_addc(&one, '.');
+		html_tag(&overall, "li", NULL, one.s);
+		str_clear(&one);
+	}
 	if (overall.len)
 		str_printf(s, "<ul class=\"quiet\">\n%s</ul>\n", overall.s);
 	str_add(s, "</details>\n");
 	str_free(&overall);
+	str_free(&one);
 }
 
 static void
@@ -1794,10 +1559,13 @@ write_verdicts(struct str *s, const struct page *p)
 
 	str_add(s, "<section id=\"verdict\" aria-label=\"Verdict\">\n");
 	for (size_t i = 0; i < m->npairs; i++) {
-		describe_pair(&h, m, &m->pairs[i]);
+		struct brief b = brief_collect(m->pairs[i].c);
+
+		describe_pair(&h, &m->pairs[i], &b);
 		write_headline(s, p, &h);
-		write_changed(s, p, &h);
+		write_changed(s, p, &m->pairs[i], &b);
 		free_headline(&h);
+		free(b.v);
 	}
 	if (!m->npairs || m->nchanges) {
 		describe_history(&h, m);
@@ -1810,7 +1578,7 @@ write_verdicts(struct str *s, const struct page *p)
 		    s, "<p class=\"quiet\">All cases: %s</p>\n", m->common);
 	write_left_out(s, m);
 	for (size_t i = 0; i < m->npairs; i++)
-		write_method(s, m->pairs[i].rec);
+		write_method(s, m->pairs[i].c);
 	str_add(s, "</section>\n");
 }
 
@@ -1894,7 +1662,8 @@ enum { SECTIONS = sizeof sections / sizeof *sections };
 static bool
 is_open(const struct model *m, const struct section *part)
 {
-	bool changed = m->ndeltas && m->deltas[0].verdict < VERDICT_EQUIVALENT;
+	bool changed =
+	    m->nresults && m->results[0].row->verdict < VERDICT_EQUIVALENT;
 
 	return part->fold == FOLD_NEVER ||
 	    (m->ncases <= FEW &&
