@@ -160,8 +160,7 @@ test_same "8 $all" "$(grep -c '"type":"run"' k/runs.jsonl) $(files k)" 'the othe
 
 # --- errors
 
-for words in '' 'base -- cfg.json' 'base main' 'base main --' \
-  '--nonsense base main -- cfg.json'; do
+for words in '' 'base -- cfg.json' '--nonsense base main -- cfg.json'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "vkb-pr $words is an error" vkb-pr -C repo --results e $words
   test_match 'usage: ' .err 'the error shows the usage'

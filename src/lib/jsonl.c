@@ -24,7 +24,10 @@ struct jsonl {
 	size_t cap;
 	size_t lineno;
 	size_t bad;      /* bad records of this file */
+	size_t said;     /* of them, one by one */
 	size_t lines;    /* of this file that are not blank */
+	bool failed;     /* the last of them is not a record */
+	char *held;      /* what to say of its first bad line, or NULL */
 	size_t indent;   /* bytes of the first line that were skipped */
 	bool fresh;      /* nothing read from this file yet */
 	bool array;      /* the file is an array */
@@ -51,11 +54,33 @@ jsonl_open(const char *const *files, size_t n)
 	return r;
 }
 
+/* Says what is wrong with the first line. */
+static void
+report_held(struct jsonl *r)
+{
+	if (!r->held)
+		return;
+	err_say("%s", r->held);
+	free(r->held);
+	r->held = NULL;
+	r->said++;
+}
+
+/* Finds out whether the last line was a record. */
+static void
+settle_line(struct jsonl *r)
+{
+	if (r->lines && !r->failed)
+		report_held(r);
+	r->failed = false;
+}
+
 void
 jsonl_close(struct jsonl *r)
 {
 	if (!r)
 		return;
+	report_held(r);
 	if (r->f && r->f != stdin)
 		fclose(r->f);
 	free(r->line);
@@ -107,8 +132,8 @@ begin_file(struct jsonl *r, const char *name)
 	r->prefix = 0;
 	r->lineno = r->lines = r->indent = r->elements = 0;
 	r->fresh = true;
-	r->array = false;
-	r->bad = 0;
+	r->array = r->failed = false;
+	r->bad = r->said = 0;
 }
 
 static int
@@ -134,12 +159,21 @@ open_next_file(struct jsonl *r)
 static void
 close_file(struct jsonl *r)
 {
-	size_t more = r->bad > SHOWN ? r->bad - SHOWN : 0;
+	size_t more;
 
-	if (more)
+	settle_line(r);
+	more = r->bad - r->said;
+	if (r->held) {
+		err_say("%s: not a record a line: 'vkb parse' reads the output "
+			"of other programs, and 'jq -c .' joins the lines of a "
+			"record",
+		    r->name);
+		free(r->held);
+		r->held = NULL;
+	} else if (more)
 		err_say("%s: %zu more bad record%s", r->name, more,
 		    more == 1 ? "" : "s");
-	r->bad = 0;
+	r->bad = r->said = 0;
 	if (r->f != stdin)
 		fclose(r->f);
 	r->f = NULL;
@@ -148,7 +182,12 @@ close_file(struct jsonl *r)
 int
 jsonl_fail(struct jsonl *r, const char *why)
 {
-	return ++r->bad > SHOWN ? -1 : err_fail("%s: %s", jsonl_where(r), why);
+	r->failed = true;
+	r->bad++;
+	if (r->said >= SHOWN)
+		return -1;
+	r->said++;
+	return err_fail("%s: %s", jsonl_where(r), why);
 }
 
 /* Is the first line of the file no record, or only its bracket? */
@@ -159,28 +198,24 @@ is_foreign(const struct jsonl *r)
 	    (*r->text != '{' || strspn(r->text + 1, " \t\r\n") == r->len - 1);
 }
 
-/* Closes a file that has no record a line. Returns -1, error reported. */
-static int
-refuse_foreign(struct jsonl *r)
-{
-	err_say("%s: not a record a line: 'vkb parse' reads the output of "
-		"other programs, and 'jq -c .' joins the lines of a record",
-	    r->name);
-	close_file(r);
-	return -1;
-}
-
+/* Reports a line; if the file begins with it, when it is known whether it has
+ * records at all. */
 static int
 report_not_json(struct jsonl *r, const char *why, size_t at)
 {
-	if (is_foreign(r))
-		return refuse_foreign(r);
-	if (++r->bad > SHOWN)
+	struct str s = {0};
+
+	r->failed = true;
+	r->bad++;
+	if (r->held || r->said >= SHOWN)
 		return -1;
+	str_printf(&s, "%s: bad record: %s", jsonl_where(r), why);
 	if (at)
-		return err_fail("%s: bad record: %s (at byte %zu)",
-		    jsonl_where(r), why, at + 1);
-	return err_fail("%s: bad record: %s", jsonl_where(r), why);
+		str_printf(&s, " (at byte %zu)", at + 1);
+	r->held = str_take(&s);
+	if (!is_foreign(r))
+		report_held(r);
+	return -1;
 }
 
 /* Closes the file at its end. Returns 0, or -1 and an error is reported if it
@@ -327,15 +362,24 @@ read_line(struct jsonl *r, size_t *n)
 	return 1;
 }
 
+/* Is always said: what follows it would be lost. */
+static int
+fail_torn(struct jsonl *r)
+{
+	r->failed = true;
+	return err_fail(
+	    "%s: torn record: the last line has no newline", jsonl_where(r));
+}
+
 static int
 accept_line(struct jsonl *r, size_t n)
 {
 	r->skip = r->indent;
 	r->indent = 0;
+	settle_line(r);
 	r->lines++;
 	if (r->line[n - 1] != '\n')
-		return err_fail("%s: torn record: the last line has no newline",
-		    jsonl_where(r));
+		return fail_torn(r);
 	r->text = r->line;
 	r->len = n;
 	return 1;

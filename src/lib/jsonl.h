@@ -18,8 +18,9 @@ void jsonl_close(struct jsonl *);
 /*
  * Returns 1 with the next object in *rec (caller frees with json_free), 0 at
  * the end, or -1 after reporting FILE:LINE of a bad or torn line, or a file
- * that cannot be read. The caller may go on reading after -1; a file that
- * does not begin with a record is read no further.
+ * that cannot be read. The caller may go on reading after -1. What is wrong
+ * with the first line is reported with the first record, or at the end: a file
+ * without records has one line, that it is of another kind.
  */
 int jsonl_next(struct jsonl *, struct json **rec);
 
