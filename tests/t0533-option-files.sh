@@ -34,7 +34,7 @@ test_that 'the other files are kept' test -e keep
 # --- files that can be read only once
 
 # twice PROGRAM: gives a pipe twice to the program.
-printf '{"type":"run","v":1,"status":"ok","subject":{"label":"a"},"config":{"test":"GET"},"metrics":{"rps":1}}\n' >run.jsonl
+printf '{"type":"run","v":1,"status":"ok","subject":{"label":"a"},"config":{"test":"GET"},"run":{"index":1},"metrics":{"rps":1}}\n' >run.jsonl
 mkfifo once
 twice() {
   case $1 in

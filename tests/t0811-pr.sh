@@ -144,7 +144,7 @@ in_repo reset -q --hard HEAD~1
 
 sed 's/"requests": \[400\]/"duration": 1, "rate": 500/' cfg.json >long.json
 # shellcheck disable=SC2086 # words
-long() { exec vkb-pr --results k -C repo base main -- --runs 4 long.json -- $judged; }
+long() { exec vkb-pr --results k -C repo base main -- --runs 6 long.json -- $judged; }
 has_two() { [ "$(lines k/ab/part.jsonl)" -ge 2 ]; }
 (long) >k.out 2>&1 &
 pid=$!
@@ -156,7 +156,7 @@ grep '"type":"run"' k/ab/part.jsonl | head -n 2 >two
 (long) >k.out 2>&1
 test_same '1 regression' "$? $(cat k/verdict)" 'the same command resumes and finds the regression'
 test_same "$(cat two)" "$(grep '"type":"run"' k/runs.jsonl | head -n 2)" 'the first runs are kept'
-test_same "8 $all" "$(grep -c '"type":"run"' k/runs.jsonl) $(files k)" 'the other runs are added and all files are written'
+test_same "12 $all" "$(grep -c '"type":"run"' k/runs.jsonl) $(files k)" 'the other runs are added and all files are written'
 
 # --- errors
 

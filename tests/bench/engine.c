@@ -304,6 +304,8 @@ main(int argc, char **argv)
 	t.how = (struct tls_options){
 	    .cacert = o.cacert, .cert = o.cert, .key = o.key};
 	t.tls = o.tls ? tls_context_new(&t.how) : NULL;
+	if (o.tls && !t.tls)
+		return 2;
 	t.servername = o.tls ? o.host : NULL;
 	t.user = o.user;
 	t.password = o.password;
@@ -381,6 +383,7 @@ main(int argc, char **argv)
 	}
 	watch_cost_free(&cost);
 	datasets_free(datasets);
+	tls_context_free(t.tls);
 	mixspec_free(&mix);
 	free(o.ports.v);
 	free(o.pids.v);
