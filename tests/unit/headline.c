@@ -132,22 +132,17 @@ advice(void)
 	rows[2].minutes = NAN;
 	say(&c,
 	    "No slowdown found. Undecided: all 2 cases (runs vary). 14 more "
-	    "runs (2 min) would decide 1 result; measure both sides "
-	    "interleaved (vkb-ab; about 12 runs would decide 1 result).",
-	    "a row that is not paired needs rounds");
+	    "runs (2 min) would decide 1 result.",
+	    "a row that is not paired needs no rounds");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
-	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). Measure "
-	    "both sides interleaved (vkb-ab; about 9 runs would decide 1 "
-	    "result).",
+	say(&c, "No slowdown found. Undecided: all 2 cases (runs vary).",
 	    "a row without an advice is not counted");
 	rows[0].needed = 101;
 	say(&c,
 	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
-	    "runs (2 min) would decide 1 result; measure both sides "
-	    "interleaved (vkb-ab; about 9 runs would decide 1 result).",
-	    "rounds of some rows, and runs of others");
+	    "runs (2 min) would decide 1 result.",
+	    "paired rows beside others");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
@@ -174,19 +169,15 @@ advice(void)
 	say(&c,
 	    "No slowdown found. Undecided: all 2 cases (runs vary). "
 	    "Neighbouring runs resemble each other, so more runs add little "
-	    "information; measure both sides interleaved (vkb-ab).",
-	    "autocorrelated runs without a known number of rounds");
-	rows[0].needed = 9;
-	rows[1].needed = 12;
+	    "information; vkb-ab measures both sides interleaved.",
+	    "autocorrelated runs");
 	rows[1].verdict = VERDICT_LIKELY_REGRESSION;
 	rows[3].verdict = VERDICT_EQUIVALENT;
-	rows[3].needed = 99;
 	say(&c,
 	    "Likely worse: SET (p50 0.00% lower). No change: 1 case. "
 	    "Neighbouring runs resemble each other, so more runs add little "
-	    "information; measure both sides interleaved (vkb-ab; about 12 "
-	    "runs would decide 2 results).",
-	    "the most rounds of the results that are unclear or likely");
+	    "information; vkb-ab measures both sides interleaved.",
+	    "beside a likely change");
 }
 
 int
