@@ -70,7 +70,7 @@ test_status 2 '--commands all with --no-count is an error' all all --no-count
 test_that 'vkb-pr counts by default' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \
   cfg.json -- -m instructions_per_req
 test_same '1 base 1 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both commits'
-test_match 'instructions_per_req .*equivalent; .*exact' p/report.md 'the comment has the count'
+test_match 'instructions_per_req .*equivalent .*exact' p/report.md 'the comment has the count'
 mkdir -p w/ab
 jq -c 'if .counted and .subject.label == "head" then
   .metrics.instructions_per_req *= 1.05 else . end' p/runs.jsonl >w/ab/runs.jsonl
