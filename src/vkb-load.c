@@ -429,6 +429,11 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		       "cannot be combined with it";
 	if (o->output && o->resume)
 		return "'--output' and '--resume' exclude each other";
+	if (o->session.budget_s > 0 && o->session.order &&
+	    strcmp(o->session.order, "sequential") == 0)
+		return "'--budget' cannot be combined with '--order "
+		       "sequential': a case ends when its builds were measured "
+		       "beside each other";
 	if (o->builds && (o->server || o->label))
 		return "'--builds' names the servers, '--server' and "
 		       "'--label' cannot be combined with it";

@@ -69,7 +69,7 @@ test_match '^PING a ok [4-9] SET a ok 3$' "$(made r >got; echo got)" \
 test_match '^vkb-load: PING.*: given up after [4-9] runs: rps' .err '-v tells that it is given up'
 test_match '1 of 2 cases is undecided after [0-9.]*s: PING \(rps .*, margin 2 %: given up, as (about [0-9]+ more runs, [0-9hms]+|no number of runs) would decide it\)' \
   .err 'the message at the end says so, and what would decide it'
-for how in random sequential; do
+for how in random interleaved; do
   cp known r
   test_that "the order $how" load -q --label a --order $how --runs 3 --budget 200ms --resume r
   test_match '^PING a ok ([4-9]|[0-9]{2,}) SET a ok 3$' "$(made r >got; echo got)" \

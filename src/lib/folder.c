@@ -94,6 +94,9 @@ folder_lock(const char *path)
 
 	if (fd < 0)
 		return err_fail_sys("cannot open '%s'", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	err_say("another program has locked '%s': waiting", path);
 	while (flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR) {
 			err_fail_sys("cannot lock '%s'", path);

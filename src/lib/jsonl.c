@@ -162,6 +162,8 @@ close_file(struct jsonl *r)
 	size_t more;
 
 	settle_line(r);
+	if (r->held && r->said)
+		report_held(r);
 	more = r->bad - r->said;
 	if (r->held) {
 		err_say("%s: not a record a line: 'vkb parse' reads the output "

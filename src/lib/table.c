@@ -190,7 +190,7 @@ add_markdown_row(
 	str_addc(out, '|');
 	for (size_t i = 0; i < t->columns; i++) {
 		str_addc(out, ' ');
-		markup_markdown(out, cells[i].text);
+		markup_markdown_whole(out, cells[i].text);
 		str_add(out, *cells[i].text ? " |" : "|");
 	}
 	str_addc(out, '\n');

@@ -1,48 +1,64 @@
 #include "busy.h"
 #include "cases.h"
+#include "json.h"
 #include "judge.h"
-#include "mem.h"
 #include "sample.h"
-#include "stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_DIFFERENCE .02
 #define LEAST_LEFT .01 /* of the CPU time, to the load and the server */
 #define LUCK .2
 
-/* Measures one side of all pairs. */
-static void
-measure_side(struct comparison *c, size_t side)
+/* The scenario whose commands have cases of their own beside it, or NULL. */
+static const char *
+get_scenario(const struct kase *k)
 {
-	double *known = mem_array(c->npairs + 1, sizeof *known), usual;
-	size_t n = 0;
+	const char *mix = k ? json_get_str(k->config, "mix") : NULL;
+
+	return mix || !k ? mix : json_get_str(k->config, "replay");
+}
+
+/* Returns the median over the runs of one side; NAN: they do not say it. */
+static double
+measure_case(const struct kase *k)
+{
+	return k ? sample_median(cases_runs(k, "foreign_cpu_percent")) : NAN;
+}
+
+/* Gives the cases of one side that do not say it what those of the same
+ * scenario do, by 'shares' of the scenarios. */
+static void
+share_load(struct comparison *c, size_t side)
+{
+	struct json *shares = json_object();
 
 	for (size_t i = 0; i < c->npairs; i++) {
-		struct pairing *p = &c->pairs[i];
+		const struct pairing *p = &c->pairs[i];
+		const char *scenario = get_scenario(p->side[side]);
 
-		p->busy[side] = p->side[side]
-		    ? sample_median(
-			  cases_runs(p->side[side], "foreign_cpu_percent"))
-		    : NAN;
-		if (!isnan(p->busy[side]))
-			known[n++] = p->busy[side];
+		if (scenario && !isnan(p->busy[side]))
+			json_set_num(shares, scenario, p->busy[side]);
 	}
-	stats_sort(known, n);
-	usual = n ? stats_median(known, n) : NAN;
-	for (size_t i = 0; i < c->npairs; i++)
-		if (isnan(c->pairs[i].busy[side]))
-			c->pairs[i].busy[side] = usual;
-	free(known);
+	for (size_t i = 0; i < c->npairs; i++) {
+		struct pairing *p = &c->pairs[i];
+		const char *scenario = get_scenario(p->side[side]);
+
+		if (scenario && isnan(p->busy[side]))
+			p->busy[side] = json_get_num(shares, scenario, NAN);
+	}
+	json_free(shares);
 }
 
 void
 busy_measure(struct comparison *c)
 {
-	for (size_t j = 0; j < 2; j++)
-		measure_side(c, j);
+	for (size_t j = 0; j < 2; j++) {
+		for (size_t i = 0; i < c->npairs; i++)
+			c->pairs[i].busy[j] = measure_case(c->pairs[i].side[j]);
+		share_load(c, j);
+	}
 }
 
 /* Returns ln of how many times less CPU time other programs left to a side;

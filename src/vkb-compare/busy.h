@@ -25,9 +25,8 @@ struct row;
 
 /*
  * Measures the CPU time of other programs on both sides, which the functions
- * below take from the pair: the median over the runs; of a case that does not
- * say it, as a command of a mixed scenario, the median of those that do. NAN:
- * not known.
+ * below take from the pair: the median over the runs; of a command of a mixed
+ * scenario or trace that does not say it, that of the whole. NAN: not known.
  */
 void busy_measure(struct comparison *);
 

@@ -186,9 +186,13 @@ read_overall(struct comparison *c, const struct json *rec)
 }
 
 static const char *
-read_counts(struct comparison *c, const struct json *rec)
+read_counts(struct comparison *c, const struct recorded_part *p)
 {
-	const struct json *counts = json_get(rec, "verdicts");
+	const struct json *rec = c->record, *counts = json_get(rec, "verdicts");
+
+	/* Of several, each has the counts of its own cases. */
+	if (p->n > 1 && record_is(p->records[p->n - 2], "comparison"))
+		counts = NULL;
 
 	for (size_t i = 0; i < c->nrows && !counts; i++)
 		c->count[c->rows[i].verdict] += report_is_judged(&c->rows[i]);
@@ -300,8 +304,7 @@ read_comparison(struct comparison *c, struct recorded_part *p)
 		c->name[j] = record_subject_title(c->subject[j]);
 	if ((why = read_details(c, p)) ||
 	    (why = read_lost_cases(c, p, unmatched)) ||
-	    (why = read_lost_cases(c, p, failed)) ||
-	    (why = read_counts(c, rec)))
+	    (why = read_lost_cases(c, p, failed)) || (why = read_counts(c, p)))
 		return why;
 	judge_name_pairs(c);
 	return read_overall(c, rec);

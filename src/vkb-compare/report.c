@@ -297,7 +297,7 @@ write_spread(struct str *s, const struct row *r, size_t side)
 	char buf[NUM_BUF];
 
 	report_get_spread(r, side, v);
-	str_add(s, num_human(buf, v[0]));
+	str_add(s, isnan(v[0]) ? "-" : num_human(buf, v[0]));
 	if (!isnan(v[1]))
 		str_printf(s, ", sd %s", num_human(buf, v[1]));
 	if (!isnan(v[2]))

@@ -23,7 +23,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define GENERATION 1 /* raise it when the same recipe makes another file */
+#define GENERATION 2 /* raise it when the same recipe makes another file */
 
 /* The work, and what all files share; made when first needed. */
 struct make_state {

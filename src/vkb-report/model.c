@@ -507,6 +507,18 @@ struct compared {
 	const char *kase, *metric;
 };
 
+/* Orders names of metrics as their table, then by name. */
+static int
+compare_metrics(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	const struct metric *p = metric_find(x), *q = metric_find(y);
+
+	if (p && q)
+		return (p > q) - (p < q);
+	return p || q ? (p ? -1 : 1) : strcmp(x, y);
+}
+
 static int
 compare_records(const void *a, const void *b)
 {
@@ -514,7 +526,7 @@ compare_records(const void *a, const void *b)
 	int c = !*x->kase - !*y->kase;
 
 	c = c ? c : compare_texts(x->kase, y->kase);
-	return c ? c : strcmp(x->metric, y->metric);
+	return c ? c : compare_metrics(&x->metric, &y->metric);
 }
 
 /* Sorts the records of a pair by case and metric, its own record last, so that
@@ -763,18 +775,6 @@ const struct json *
 model_metric(const struct cell *c, const char *metric)
 {
 	return json_get(json_get(c->rec, "metrics"), metric);
-}
-
-/* Orders names of metrics as their table, then by name. */
-static int
-compare_metrics(const void *a, const void *b)
-{
-	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-	const struct metric *p = metric_find(x), *q = metric_find(y);
-
-	if (p && q)
-		return (p > q) - (p < q);
-	return p || q ? (p ? -1 : 1) : strcmp(x, y);
 }
 
 void

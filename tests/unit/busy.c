@@ -159,25 +159,38 @@ found(void)
 		end(&w[i]);
 }
 
-/* A command of a mixed scenario has the share of the others. */
+/* A command of a mixed scenario has the share of the whole. */
 static void
 missing(void)
 {
 	struct world w[3];
 	struct pairing pairs[3];
+	struct json *config[3];
 
 	begin(&w[0], 90, 30);
 	begin(&w[1], NAN, 10);
-	begin(&w[2], 80, NAN);
-	for (size_t i = 0; i < 3; i++)
+	begin(&w[2], NAN, NAN);
+	for (size_t i = 0; i < 3; i++) {
+		config[i] = json_object();
+		json_set_str(
+		    config[i], "mix", i < 2 ? "GET 90, SET 10" : "GET 1");
+		for (size_t j = 0; j < 2; j++)
+			w[i].kases[j].config = config[i];
 		pairs[i] = w[i].pair;
+		for (size_t j = 0; j < 2; j++)
+			pairs[i].side[j] = &w[i].kases[j];
+	}
 	busy_measure(&(struct comparison){.pairs = pairs, .npairs = 3});
-	tap_ok(pairs[1].busy[0] == 85 && pairs[2].busy[1] == 20,
-	    "a case that does not say its share has the median of the others");
-	tap_ok(pairs[0].busy[0] == 90 && pairs[1].busy[1] == 10,
-	    "the others have their own");
-	for (size_t i = 0; i < 3; i++)
+	tap_ok(pairs[1].busy[0] == 90 && pairs[1].busy[1] == 10,
+	    "a command that does not say its share has that of its scenario");
+	tap_ok(isnan(pairs[2].busy[0]) && isnan(pairs[2].busy[1]),
+	    "a command of another scenario has not");
+	tap_ok(pairs[0].busy[0] == 90 && pairs[0].busy[1] == 30,
+	    "the scenario has its own");
+	for (size_t i = 0; i < 3; i++) {
+		json_free(config[i]);
 		end(&w[i]);
+	}
 }
 
 int

@@ -573,7 +573,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 			rc = -1;
 	} else if (bad < n) {
 		rc = 1;
-		if (&x[bad] == reference)
+		if (reference && rcs[n - 1] < 0 && m[n - 1].error.len)
 			reference->v->failed++;
 		why = m[bad].error.len ? m[bad].error.s : err_last();
 		err_say("%s: run %zu%s failed in slices: %.*s; %s measured "

@@ -102,13 +102,12 @@ find_runs(const struct model_row *row, double n, double conf, double half)
 
 /* Returns how many runs show the change that was measured. */
 static double
-plan_runs(
-    const struct model_row *row, const struct model_metric *m, double margin)
+plan_runs(const struct model_row *row, const struct model_metric *m)
 {
 	struct plan p = plan_describe(row, m);
 	size_t runs;
 
-	p.margin = margin;
+	p.margin = 0; /* its estimate need only be beyond it */
 	p.p = SURE;
 	runs = plan_rounds(&p);
 	return runs ? (double)runs : INFINITY;
@@ -125,7 +124,7 @@ predict_end(struct deciding_view *v, const struct model_row *row,
 	v->least = fmin(find_runs(row, n, LEVEL, HOPELESS * most),
 	    find_runs(row, n, STRICT, change + LUCK * sd));
 	v->needed = fmax(n + 1,
-	    change > most ? plan_runs(row, m, margin)
+	    change > most ? plan_runs(row, m)
 			  : find_runs(row, n, LEVEL, EVEN * most));
 }
 

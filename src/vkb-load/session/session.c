@@ -555,10 +555,6 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		snprintf(name, sizeof name, "%s", peers_session(o->peers));
 	else if (record_name_session(name) < 0)
 		return -1;
-	if (o->budget_s > 0 && a->order == ORDER_SEQUENTIAL && builds->n > 1)
-		return err_fail("'--budget' cannot be combined with '--order "
-				"sequential': a case ends when its builds were "
-				"measured beside each other");
 	s.named = mmap(NULL, (builds->n + 1) * sizeof *s.named,
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s.named == MAP_FAILED)
