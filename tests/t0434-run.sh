@@ -102,6 +102,10 @@ test_match '.-from names a format, --time' .err 'the message says what to do'
 test_status 2 'output without results, of all commands' vkb-run -n 5 a='echo hello >>turns' b='echo hello >>turns'
 test_match '^vkb-run: no process gave a result: the other rounds are not run$' .err 'ends the session'
 test_same 2 "$(grep -c hello turns)" 'after the first round'
+test_status 2 'a command that always fails' vkb-run -n 2 --time -o half.jsonl a=true b=false
+test_status 2 'and again' vkb-run -n 3 --time --resume half.jsonl a=true b=false
+test_same 3 "$(jq -c 'select(.type == "run" and .subject.label == "a" and .status == "ok")' half.jsonl |
+  wc -l | tr -d ' ')" 'earlier results of another keep the session going'
 test_status 2 'no output' vkb-run -n 1 true
 test_status 2 'no such program' vkb-run -n 1 no-such-program
 test_match 'exited with 127' .err 'the message has the status of the shell'

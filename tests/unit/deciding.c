@@ -329,7 +329,7 @@ predictions(void)
 			    y[] = {90.31, 100.7, 109.2};
 	static const double far[] = {80.23, 89.1, 99.57};
 	struct deciding_view v = deciding_compare(x, y, 3, false, .02);
-	double most = log1p(.02), sd = 0, mean = 0;
+	double most = log1p(.02), sd = 0, mean = 0, same[12], edge[12];
 
 	for (size_t i = 0; i < 3; i++)
 		mean += log(y[i] / x[i]) / 3;
@@ -352,6 +352,17 @@ predictions(void)
 	tap_ok(isnan(deciding_compare(x, y, 2, false, .02).least) &&
 		isnan(deciding_measure(x, 2, .02).needed),
 	    "without an interval nothing is predicted");
+	for (int i = 0; i < 12; i++) {
+		same[i] = 100;
+		edge[i] = 100 *
+		    exp(.0203 + .002 * (i / 2 - 2.5) * (i % 2 ? 1 : -1) +
+			(i % 2 ? .03 : -.03));
+	}
+	v = deciding_compare(same, edge, 12, false, .02);
+	tap_ok(v.state == DECIDING_OPEN && v.needed > 12 && v.needed < 300,
+	    "a change at the margin needs no more runs than it takes to show "
+	    "it (%g)",
+	    v.needed);
 	v = deciding_measure(y, 3, .02);
 	tap_near(v.needed, 3 * pow(v.width / .02, 2), 1e-9,
 	    "one build: the runs for an interval of a margin");

@@ -4,13 +4,12 @@
  *
  * Judged are the primary metric (metric.h) and in a closed loop the CPU time of
  * the server per request, where it is known. A metric changed if the model
- * (judge/model.h) gives that a probability of .99, so that the report claims
- * it, too, whichever cases it has, and its estimate lies beyond its margin; it
- * is the same if its interval at 95 % lies within the margin; else it is open.
- * The model is asked of this case alone, so that
- * when a case ends does not depend on which others are measured. With one build
- * there is nothing to compare: a metric is the same if the interval of its
- * median lies within the margin.
+ * (judge/model.h) gives that a probability of .99, with which nearly every
+ * report claims it, too, and its estimate lies beyond its margin; it is the
+ * same if its interval at 95 % lies within the margin; else it is open. The
+ * model is asked of this case alone, so that when a case ends does not depend
+ * on which others are measured. With one build there is nothing to compare: a
+ * metric is the same if the interval of its median lies within the margin.
  *
  * The noise so far says how many runs would decide an open metric: about, if
  * its estimate is the truth (judge/plan.h) or, within the margin, with an even
