@@ -173,7 +173,7 @@ done
 perl -e 'srand 9; my $x = 0; for my $i (0 .. 239) {
   $x = .5 * $x + .007 * (rand() + rand() + rand() - 1.5);
   printf qq({"type":"run","v":1,"subject":{"label":"a"},"config":{"command":"D"},"run":{"session":"s","block":%d,"order":%d},"env":{"virtual":%s},"metrics":{"rps":%f},"status":"ok"}\n),
-    $i, $i, $i / 12 % 4 == 3 ? "true" : "false", 1000 * exp($x + ($i / 6 % 2) * (.08 + $i / 20000)) }' >walk.jsonl
+    $i, $i, $i / 12 % 4 == 3 ? "true" : "false", 1000 * exp($x + ($i / 6 % 2) * (.12 + $i / 4000)) }' >walk.jsonl
 # judged LABELS: prints "alarm margin" of a comparison of the window, labelled by jq
 judged() {
   jq -c "$1" window.jsonl >sides.jsonl

@@ -40,7 +40,7 @@
 
 /* The autocorrelations of the machine that are tried, and their prior. */
 static const double rhos[] = {0, .3, .6, .85, .95};
-static const double rho_weights[] = {.35, .2, .2, .15, .1};
+static const double rho_weights[] = {.25, .2, .2, .2, .15};
 enum { RHOS = sizeof rhos / sizeof *rhos };
 
 /* Sessions may differ more or less than was stated. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_GROUP .05    /* prior probability of a group, at most */
+#define MOST_GROUP .02    /* prior probability of a group, at most */
 #define IN_GROUP .9       /* of the changed cases, those that share a change */
 #define LEAST 1e-14       /* variance of what has no error */
 #define LEAST_WEIGHT 1e-7 /* of a state that counts, of the heaviest */
@@ -35,7 +35,7 @@ static const double group_weights[SHARES] = {.9, .08, .02};
 
 /* By how much T differs from what is stated. */
 static const double scales[SCALES] = {.1, .25, .5, 1, 2};
-static const double scale_weights[SCALES] = {.1, .2, .3, .3, .1};
+static const double scale_weights[SCALES] = {.1, .2, .25, .25, .2};
 
 /* A distribution's density; 'factor' depends on df only. */
 struct law {
@@ -245,7 +245,7 @@ weigh_groups(const struct odds *o, struct place *p)
 
 		p->groups[i] = off < 2 * c->wide
 		    ? 0
-		    : fmin(MOST_GROUP, .5 * own.changed * 2.5 * c->wide);
+		    : fmin(MOST_GROUP, .1 * own.changed * 2.5 * c->wide);
 		p->groups[0] -= p->groups[i];
 	}
 }
