@@ -55,6 +55,8 @@ test_same 'c4 c3' "$(states complete --file t)" 'the newest two commits are comp
 test_same 'c3 c3 c4 c4' "$(cat r/*/*.jsonl | jq -r .subject.commit |
   while read -r c; do in_repo show -s --format=%s "$c"; done | sort | xargs)" \
   'the runs of both commits are kept'
+test_empty "$(find "r/$(head_of unstable)" "r/$(head_of unstable~1)" -type f ! -name '*.jsonl')" \
+  'nothing else is kept of them'
 # What was renamed stays in a branch of results, and comes back.
 old=$(echo "r/$(head_of unstable)"/*.jsonl)
 cp "$old" kept
@@ -105,6 +107,7 @@ test_same 'does not start does not build' "$(states failed --file t)" 'the two c
 reason() { rows --file t "$(head_of "$1")" | jq -r .reason; }
 test_result "$(reason unstable~2 | grep -c "^vkb-build: .*: make exited with 2; the end of '.*'" | tr 01 10)" \
   'the state of the commit has the reason'
+test_that 'of a commit that cannot be built nothing is kept' test ! -e "r/$(head_of unstable~2)"
 test_that 'the log named in the reason exists' test -s "$(reason unstable~2 | sed "s/.* of '\(.*\)'.*/\1/")"
 test_same 2 "$(lines "r/$(head_of unstable~1)"/*.jsonl)" 'the failed runs are kept'
 test_same 'failed failed' "$(jq -r .status "r/$(head_of unstable~1)"/*.jsonl | xargs)" 'the kept runs are failed'
