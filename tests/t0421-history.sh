@@ -100,6 +100,14 @@ order() { perl -e 'for my $i (0 .. 59) { printf qq({"type":"commit","v":1,"commi
   ($i * 40503 + 1) % 65536, $i, $i ? sprintf qq("%04x%036x"), (($i - 1) * 40503 + 1) % 65536, $i - 1 : "" }'; }
 order >commits
 test_same "$key" "$(issue h commits | keys)" 'the key is the same with the ancestry of the commits'
+# part CONDITION: prints the runs of the commits, of which $i is the number, that fulfil it.
+part() { jq -c "(.run.session[1:] | tonumber) as \$i | select($1)" h; }
+part '$i >= 30' >newer
+part '$i < 36 or $i >= 42' >newest
+part '$i % 3 != 0 or $i == 36' >gaps
+for f in newer newest gaps; do
+  test_same "$key" "$(issue $f commits | keys)" "the key is the same before all are measured: $f"
+done
 for f in sorted turned mixed; do
   test_same "$key" "$(issue $f commits | keys)" "the key is the same with the input $f"
 done

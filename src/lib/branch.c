@@ -548,3 +548,34 @@ branch_count_suspects(const struct branch *h, size_t lo, size_t hi)
 		return hi - lo + 1;
 	return (size_t)(h->points[hi].at - from) + 1;
 }
+
+void
+branch_add_point(struct str *s, const struct branch_point *p)
+{
+	if (p->commit)
+		str_add(s, p->commit);
+	else
+		json_canonical(s, p->subject);
+}
+
+unsigned long long
+branch_find_mark(const struct branch *h, size_t lo, unsigned every)
+{
+	const struct ancestry *a = h->reading->ancestry;
+	struct str s = {0};
+	unsigned long long mark;
+	double from;
+	bool line = find_span(h, lo, &from);
+	size_t i = line ? (size_t)fmin(from, h->points[lo].at) : lo;
+
+	for (mark = 1; i > 0 && mark % every != 0; i--) {
+		str_clear(&s);
+		if (line)
+			str_add(&s, ancestry_id(a, i));
+		else
+			branch_add_point(&s, &h->points[i]);
+		mark = str_hash(STR_HASH, s.s, s.len);
+	}
+	str_free(&s);
+	return mark % every ? 0 : mark;
+}

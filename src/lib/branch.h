@@ -14,6 +14,7 @@ struct casename;
 struct branch_column;
 struct reading;
 struct reading_case;
+struct str;
 
 #define BRANCH_DIRTY "+dirty" /* suffix of a commit: uncommitted changes */
 
@@ -114,5 +115,17 @@ const char *branch_first_suspect(const struct branch *, size_t lo);
 
 /* Returns the number of these commits, measured or not. */
 size_t branch_count_suspects(const struct branch *, size_t lo, size_t hi);
+
+/* Adds what names a point in keys: its commit, or its subject if it has none.
+ */
+void branch_add_point(struct str *, const struct branch_point *);
+
+/*
+ * Returns the hash of a commit that marks the places after it: of those up to
+ * branch_first_suspect, measured or not, the last whose hash is a multiple of
+ * 'every'; without a line, of the points up to 'lo'. 0: none but the first.
+ */
+unsigned long long branch_find_mark(
+    const struct branch *, size_t lo, unsigned every);
 
 #endif

@@ -332,7 +332,7 @@ slow_find(struct finding *f, const double *v, size_t from, size_t to,
  * their keys.
  */
 
-#define MARKS 8 /* one point of so many is a mark */
+#define MARKS 8 /* one commit of so many is a mark */
 
 /* For qsort of pointers to findings: by kind, direction, and end of the range.
  */
@@ -381,37 +381,12 @@ compare_groups(const void *a, const void *b)
 }
 
 static void
-add_point_name(struct str *s, const struct branch_point *p)
-{
-	if (p->commit)
-		str_add(s, p->commit);
-	else
-		json_canonical(s, p->subject);
-}
-
-static unsigned long long
-hash_point(const struct branch_point *p)
-{
-	struct str s = {0};
-	unsigned long long h;
-
-	add_point_name(&s, p);
-	h = str_hash(STR_HASH, s.s, s.len);
-	str_free(&s);
-	return h;
-}
-
-static void
 set_group_keys(struct findings *all, const struct branch *b, bool latest)
 {
 	struct finding_group *g = all->groups, *other;
 
-	for (size_t i = 0; i < all->ngroups; i++) {
-		g[i].mark = g[i].at;
-		while (!latest && g[i].mark > 0 &&
-		    hash_point(&b->points[g[i].mark]) % MARKS != 0)
-			g[i].mark--;
-	}
+	for (size_t i = 0; i < all->ngroups; i++)
+		g[i].mark = latest ? 0 : branch_find_mark(b, g[i].at, MARKS);
 	for (size_t i = 0; i < all->ngroups; i++) {
 		struct str s = {0};
 		size_t before = 0;
@@ -424,9 +399,10 @@ set_group_keys(struct findings *all, const struct branch *b, bool latest)
 		    g[i].kind == FINDING_TREND ? finding_name_kind(g[i].way)
 					       : "",
 		    before);
-		if (g[i].mark > 0 || latest)
-			str_printf(
-			    &s, "%llx", hash_point(&b->points[g[i].mark]));
+		if (latest)
+			branch_add_point(&s, &b->points[g[i].at]);
+		else
+			str_printf(&s, "%llx", g[i].mark);
 		snprintf(g[i].key, sizeof g[i].key, "%016llx",
 		    str_hash(STR_HASH, s.s, s.len));
 		str_free(&s);
@@ -495,7 +471,7 @@ finding_make_key(const struct finding *f, const struct branch *b)
 	str_addc(&s, '\n');
 	json_canonical(&s, f->series->config);
 	str_addc(&s, '\n');
-	add_point_name(&s, &b->points[f->at]);
+	branch_add_point(&s, &b->points[f->at]);
 	if (f->kind == FINDING_TREND)
 		str_add(&s, "\ntrend");
 	if (f->twin)

@@ -81,10 +81,12 @@ struct finding {
  * One change that several series show.
  *
  * More points may move a change by a point or two, which must not change its
- * key. So the key depends on a mark, the last point before it whose hash of the
- * commit is a multiple of 8 (as files are cut by their content: Muthitacharoen
- * et al., "A low-bandwidth network file system", SOSP 2001), and on the number
- * of changes of its kind between. The key changes if the change moves over a
+ * key. So the key depends on a mark, the last commit before it whose hash is a
+ * multiple of 8 (as files are cut by their content: Muthitacharoen et al., "A
+ * low-bandwidth network file system", SOSP 2001), and on the number of changes
+ * of its kind between. The commit need not be measured, so that measuring it
+ * later changes no key, and it is before all that may be the cause, so that
+ * measuring those does not either. The key changes if the change moves over a
  * mark. With 'latest' the newest commit is the mark.
  */
 struct finding_group {
@@ -92,9 +94,9 @@ struct finding_group {
 	size_t at;                   /* point of most of them */
 	size_t lo, hi;               /* range that all of them share */
 	size_t n;
-	bool counts; /* one of them makes the exit status 1 */
-	size_t was;  /* index before sorting */
-	size_t mark; /* point of the key */
+	bool counts;             /* one of them makes the exit status 1 */
+	size_t was;              /* index before sorting */
+	unsigned long long mark; /* of its key: branch_find_mark */
 	char key[17];
 };
 
