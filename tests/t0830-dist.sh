@@ -120,10 +120,12 @@ package() {
     dpkg-buildpackage -us -uc -d --source-option=-z1 --hook-build="sh $scratch/modules"
   cd ..
   deb=$(ls vkb_"$version"_*.deb)
-  # Which standard is the newest, and which is too old, depends on lintian.
-  test_that 'lintian finds nothing' lintian --profile debian -X documentation/manual \
-    --fail-on error,warning --suppress-tags \
-    newer-standards-version,out-of-date-standards-version vkb_*.dsc "$deb"
+  # Which standard is the newest, and which is too old, depends on lintian. Workflows have
+  # texts for other shells and for jq, and the programs are built without optimisation here.
+  test_that 'lintian finds nothing' lintian -I --profile debian -X documentation/manual \
+    --fail-on error,warning,info --suppress-tags \
+    newer-standards-version,out-of-date-standards-version,bash-term-in-posix-shell,hardening-no-fortify-functions \
+    vkb_*.dsc "$deb"
   test_that 'the package can be unpacked' dpkg-deb -x "$deb" deb
   mkdir pages
   check_pages >wrong 2>&1
