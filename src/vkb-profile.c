@@ -24,7 +24,6 @@
 #include "vkb-profile/perf.h"
 #include "vkb-profile/sampler.h"
 #include "vkb-profile/target.h"
-#include "vkb-profile/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -671,11 +670,11 @@ read_archive(struct work *w)
 	struct json *rec = NULL;
 	int rc = -1;
 
-	if (unpack_archive(w->o->open, w->o->dir) < 0)
+	if (tarball_unpack(w->o->open, w->o->dir) < 0)
 		goto out;
 	rec = jsonfile_read(file);
 	if (!rec || record_check(rec, file) || check_profile(rec, file)) {
-		unpack_remove(w->o->dir);
+		tarball_remove(w->o->dir);
 		goto out;
 	}
 	json_free(w->rec);

@@ -208,10 +208,10 @@ ln -s ../../victim evil2/profile/debug/a/stacks.folded
 tar -cf evil.tar -C unpacked profile -C ../evil1 profile/a \
   -C ../evil2 profile/a/stacks.folded
 refused evil.tar 'a file that is a link through a link' \
-  "'(a|stacks.folded)' (is a link|as a folder)"
+  "'(a|stacks.folded)' is a link"
 tar -cf evil.tar -C unpacked profile -C ../evil1 profile/debug/a \
   -C ../evil2 profile/debug/a/stacks.folded
-refused evil.tar 'a link through a link' "cannot use 'a' as a folder"
+refused evil.tar 'a link through a link' "cannot write 'debug/a/stacks.folded': Cannot extract through symlink"
 test_same mine "$(cat victim)" 'the file outside is unchanged'
 ln -s perf.data unpacked/profile/stacks.folded
 tar -cf evil.tar -C unpacked profile

@@ -1,11 +1,13 @@
 #include "tarball.h"
 #include "err.h"
+#include "folder.h"
 #include "mem.h"
 #include "str.h"
 #include "tempfile.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
@@ -24,7 +26,7 @@ struct tarball {
 	char *top;       /* the top folder; NULL: not known yet */
 	struct str path; /* of the current file */
 	struct str data;
-	long long bytes, count;
+	long long bytes, count, folders;
 };
 
 bool
@@ -240,8 +242,10 @@ read_entry(struct tarball *t, struct archive_entry *e, struct tarball_file *f)
 	return 1;
 }
 
-int
-tarball_step(struct tarball *t, struct tarball_file *f)
+/* The same as tarball_next, but the bytes of a file are not read: f->len is the
+ * size that the archive states, or 0. */
+static int
+step_entry(struct tarball *t, struct tarball_file *f)
 {
 	struct archive_entry *e;
 	int rc;
@@ -261,7 +265,7 @@ tarball_step(struct tarball *t, struct tarball_file *f)
 int
 tarball_next(struct tarball *t, struct tarball_file *f)
 {
-	int rc = tarball_step(t, f);
+	int rc = step_entry(t, f);
 
 	if (rc <= 0 || f->link)
 		return rc;
@@ -420,4 +424,145 @@ tarball_read(struct tarball *t, void *to, size_t n)
 	la_ssize_t k = t->count ? archive_read_data(t->in, to, n) : 0;
 
 	return k < 0 ? report_corrupt(t) : (long)k;
+}
+
+/* --- unpacking --- */
+
+static int
+report_size(const struct tarball *t)
+{
+	return err_fail(
+	    "'%s' holds more than %lld GiB", t->name, TARBALL_UNPACKED >> 30);
+}
+
+/* Bytes that are unpacked count, whatever size the archive states. */
+static int
+unpack_data(struct tarball *t, struct archive *disk)
+{
+	char buf[BLOCK];
+	long n;
+
+	while ((n = tarball_read(t, buf, sizeof buf)) > 0) {
+		t->bytes += n;
+		if (t->bytes > TARBALL_UNPACKED)
+			return report_size(t);
+		if (archive_write_data(disk, buf, (size_t)n) < 0)
+			return err_fail("cannot write '%s': %s", t->path.s,
+			    archive_error_string(disk));
+	}
+	return (int)n;
+}
+
+static int
+unpack_entry(
+    struct tarball *t, struct archive *disk, const struct tarball_file *f)
+{
+	struct archive_entry *e = archive_entry_new();
+	int rc = -1, depth = 0;
+
+	if (!e)
+		err_die("out of memory");
+	for (const char *p = f->path; *p; p++)
+		depth += *p == '/';
+	t->folders += depth;
+	archive_entry_set_pathname(e, f->path);
+	archive_entry_set_filetype(e, f->link ? AE_IFLNK : AE_IFREG);
+	archive_entry_set_perm(e, f->program ? 0777 : 0666);
+	if (f->link)
+		archive_entry_set_symlink(e, f->data);
+	if (f->link && !depth)
+		err_fail("'%s': '%s' is a link where a file or a folder is "
+			 "expected",
+		    t->name, f->path);
+	else if (depth > TARBALL_DEPTH)
+		err_fail("'%s': '%s' is in more than %d folders", t->name,
+		    f->path, TARBALL_DEPTH);
+	else if (t->folders > TARBALL_COUNT)
+		err_fail(
+		    "'%s' holds more than %d folders", t->name, TARBALL_COUNT);
+	else if (f->len > (size_t)(TARBALL_UNPACKED - t->bytes))
+		report_size(t);
+	else if (archive_write_header(disk, e) != ARCHIVE_OK)
+		err_fail("'%s': cannot write '%s': %s", t->name, f->path,
+		    archive_error_string(disk));
+	else
+		rc = f->link ? 0 : unpack_data(t, disk);
+	archive_entry_free(e);
+	return rc;
+}
+
+/* Unpacks into the working folder. */
+static int
+unpack_entries(struct tarball *t)
+{
+	struct archive *disk = archive_write_disk_new();
+	struct tarball_file f;
+	int rc;
+
+	if (!disk)
+		err_die("out of memory");
+	archive_write_disk_set_options(disk,
+	    ARCHIVE_EXTRACT_SECURE_SYMLINKS | ARCHIVE_EXTRACT_SECURE_NODOTDOT |
+		ARCHIVE_EXTRACT_NO_OVERWRITE);
+	while ((rc = step_entry(t, &f)) > 0)
+		if ((rc = unpack_entry(t, disk, &f)) < 0)
+			break;
+	if (archive_write_close(disk) != ARCHIVE_OK && rc == 0)
+		rc = err_fail("cannot unpack '%s': %s", t->name,
+		    archive_error_string(disk));
+	archive_write_free(disk);
+	return rc;
+}
+
+static bool
+is_empty(const char *dir)
+{
+	DIR *d = opendir(dir);
+	size_t n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n == 2; /* . and .. */
+}
+
+void
+tarball_remove(const char *dir)
+{
+	char *path = realpath(dir, NULL);
+
+	if (!path || folder_remove(path) < 0)
+		err_fail_sys("cannot remove the folder '%s'", dir);
+	free(path);
+}
+
+int
+tarball_unpack(const char *file, const char *dir)
+{
+	struct tarball *t = tarball_open(file);
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = -1;
+
+	if (!t || folder_make(dir) < 0)
+		goto out;
+	if (!is_empty(dir)) {
+		err_fail("the folder '%s' is not empty: an archive is "
+			 "unpacked into a new or empty folder",
+		    dir);
+		goto out;
+	}
+	if (here < 0 || chdir(dir) < 0)
+		err_fail_sys("cannot use the folder '%s'", dir);
+	else {
+		rc = unpack_entries(t);
+		if (fchdir(here) < 0)
+			rc = err_fail_sys("cannot leave the folder '%s'", dir);
+	}
+	if (rc < 0)
+		tarball_remove(dir);
+out:
+	if (here >= 0)
+		close(here);
+	tarball_close(t);
+	return rc;
 }

@@ -36,13 +36,6 @@ void tarball_close(struct tarball *);
  */
 int tarball_next(struct tarball *, struct tarball_file *);
 
-/*
- * The same, but the bytes of a file are not read: f->data is "" and f->len is
- * the size that the archive states, or 0. tarball_read() gives the bytes, as
- * many as there are: TARBALL_FILE and TARBALL_ALL are not checked.
- */
-int tarball_step(struct tarball *, struct tarball_file *);
-
 /* Packs the files and links in 'dir' into an archive (gzip), in which 'dir' is
  * called 'top'. The archive appears whole. Returns 0, or -1 after reporting the
  * error. */
@@ -55,8 +48,23 @@ struct tarball *tarball_plain(const char *file);
  * after reporting that the archive is cut short or corrupt. */
 long tarball_read(struct tarball *, void *to, size_t n);
 
+/*
+ * Unpacks an archive into 'dir', which must be new (it is made, with its
+ * parents) or empty. Symbolic links are not followed, nothing is overwritten,
+ * and links in the top folder are refused because the caller writes files
+ * there. Limits are TARBALL_UNPACKED (bytes in all), TARBALL_COUNT (entries,
+ * and folders of all their paths) and TARBALL_DEPTH (nested folders). Returns
+ * 0, or -1 after reporting an error and removing 'dir'.
+ */
+int tarball_unpack(const char *archive, const char *dir);
+
+/* Removes 'dir', also if it is a link to the folder. Reports an error. */
+void tarball_remove(const char *dir);
+
 #define TARBALL_FILE (64LL << 20)
 #define TARBALL_ALL (1LL << 30)
 #define TARBALL_COUNT 100000
+#define TARBALL_UNPACKED (8LL << 30)
+#define TARBALL_DEPTH 64
 
 #endif

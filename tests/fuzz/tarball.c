@@ -8,7 +8,6 @@
 #include "mem.h"
 #include "str.h"
 #include "tarball.h"
-#include "vkb-profile/unpack.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -119,7 +118,7 @@ check_unpacking(const char *name)
 
 	if (!*base)
 		make_base();
-	rc = unpack_archive(name, in);
+	rc = tarball_unpack(name, in);
 	check_outside();
 	if (rc < 0 && access(in, F_OK) == 0)
 		abort();
