@@ -1,7 +1,9 @@
 #include "tracefile.h"
-#include "gzip.h"
+#include "err.h"
+#include "hash.h"
 #include "json.h"
 #include "mem.h"
+#include "sink.h"
 #include "str.h"
 
 #include <errno.h>
@@ -12,7 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#define WINDOW (15 + 16) /* the largest, in the gzip format */
+#define LEVEL 6
+#define PLAIN_MOST 65536 /* bytes that wait to be compressed */
 #define PIECE 65536
 #define LINE_MOST 65536 /* bytes of the first and of the last line */
 
@@ -26,9 +32,8 @@ struct tracefile {
 	int fd;
 	bool eof, ended;
 	struct json *head;
-	struct gzip *gzip;
-	const char *in; /* compressed bytes that were read */
-	size_t nin;
+	z_stream gzip; /* with the compressed bytes that were read */
+	bool gzip_ended;
 	uint64_t offset; /* in the file, of the end of 'in' */
 	uint64_t size;   /* 0: not known */
 	const char *out; /* plain bytes */
@@ -39,15 +44,17 @@ struct tracefile {
 	struct tracefile_word *words;
 	size_t places_cap, words_cap;
 	struct str error;
-	char inbuf[PIECE], outbuf[PIECE];
+	unsigned char inbuf[PIECE], outbuf[PIECE];
 };
+
+/* --- reading */
 
 static int
 set_error(struct tracefile *t, const char *what)
 {
 	str_clear(&t->error);
 	return str_fail(&t->error, "%s: offset %llu: %s", t->path,
-	    (unsigned long long)(t->offset - t->nin), what);
+	    (unsigned long long)(t->offset - t->gzip.avail_in), what);
 }
 
 /* Reads more of the file. Returns 0, also at its end, or -1. */
@@ -56,15 +63,15 @@ read_piece(struct tracefile *t)
 {
 	ssize_t n;
 
-	if (t->nin || t->eof)
+	if (t->gzip.avail_in || t->eof)
 		return 0;
 	do
 		n = read(t->fd, t->inbuf, PIECE);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return str_fail(&t->error, "%s: %s", t->path, strerror(errno));
-	t->in = t->inbuf;
-	t->nin = (size_t)n;
+	t->gzip.next_in = t->inbuf;
+	t->gzip.avail_in = (uInt)n;
 	t->offset += (uint64_t)n;
 	t->eof = n == 0;
 	return 0;
@@ -80,12 +87,10 @@ read_line(struct tracefile *t, struct str *line)
 		if (t->eof)
 			return set_error(
 			    t, "truncated: a line of JSON is missing");
-		t->nin--;
-		if (*t->in == '\n') {
-			t->in++;
+		t->gzip.avail_in--;
+		if (*t->gzip.next_in++ == '\n')
 			return 0;
-		}
-		str_addc(line, *t->in++);
+		str_addc(line, (char)t->gzip.next_in[-1]);
 	}
 	return set_error(t, "not a trace: its first line is too long");
 }
@@ -118,7 +123,8 @@ tracefile_open(const char *path, char **why)
 	t->path = mem_str(strcmp(path, "-") == 0 ? "stdin" : path);
 	t->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO)
 				       : open(path, O_RDONLY | O_CLOEXEC);
-	t->gzip = gzip_reader();
+	if (inflateInit2(&t->gzip, WINDOW) != Z_OK)
+		err_die("out of memory");
 	if (t->fd < 0)
 		str_printf(&t->error, "%s: %s", t->path, strerror(errno));
 	else if (fstat(t->fd, &s) == 0 && S_ISREG(s.st_mode))
@@ -140,23 +146,27 @@ tracefile_head(const struct tracefile *t)
 static int
 inflate_piece(struct tracefile *t)
 {
-	long n;
-	int end = 0;
+	int rc = Z_OK;
 
 	while (!t->nout) {
+		if (t->gzip_ended)
+			return 0;
 		if (read_piece(t) < 0)
 			return -1;
-		n = gzip_get(t->gzip, &t->in, &t->nin, t->outbuf, PIECE, &end);
-		if (n < 0)
+		t->gzip.next_out = t->outbuf;
+		t->gzip.avail_out = PIECE;
+		rc = inflate(&t->gzip, Z_NO_FLUSH);
+		if (rc == Z_MEM_ERROR)
+			err_die("out of memory");
+		if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR)
 			return set_error(
 			    t, "broken: the gzip stream is not valid");
-		if (end)
-			return 0;
-		if (n == 0 && t->eof)
+		t->gzip_ended = rc == Z_STREAM_END;
+		t->out = (const char *)t->outbuf;
+		t->nout = PIECE - t->gzip.avail_out;
+		if (!t->nout && !t->gzip_ended && t->eof)
 			return set_error(
 			    t, "truncated: the file ends too early");
-		t->out = t->outbuf;
-		t->nout = (size_t)n;
 	}
 	return 1;
 }
@@ -376,7 +386,7 @@ tracefile_close(struct tracefile *t)
 		return;
 	if (t->fd >= 0)
 		close(t->fd);
-	gzip_free(t->gzip);
+	inflateEnd(&t->gzip);
 	json_free(t->head);
 	str_free(&t->bytes);
 	str_free(&t->error);
@@ -413,4 +423,172 @@ tracefile_totals(const char *path, struct tracefile_totals *totals, char **why)
 		    t->path, (unsigned long long)t->size);
 	tracefile_close(t);
 	return rc;
+}
+
+/* --- writing */
+
+struct tracewriter {
+	const char *name;
+	int fd;
+	bool begun;
+	z_stream gzip;
+	struct hash *hash; /* of the records; NULL at the end */
+	struct str plain, packed;
+	struct tracefile_totals totals;
+	uint64_t last_us;
+};
+
+struct tracewriter *
+tracewriter_new(int fd, const char *name)
+{
+	struct tracewriter *w = mem_new(sizeof *w);
+
+	w->fd = fd;
+	w->name = name;
+	if (deflateInit2(&w->gzip, LEVEL, Z_DEFLATED, WINDOW, 8,
+		Z_DEFAULT_STRATEGY) != Z_OK)
+		err_die("out of memory");
+	w->hash = hash_begin(HASH_SHA256);
+	return w;
+}
+
+static int
+write_packed(struct tracewriter *w)
+{
+	int rc =
+	    w->packed.len ? sink_write(w->fd, w->packed.s, w->packed.len) : 0;
+
+	str_clear(&w->packed);
+	return rc < 0 ? err_fail_sys("cannot write '%s'", w->name) : 0;
+}
+
+int
+tracewriter_begin(struct tracewriter *w, const struct json *head)
+{
+	struct json *j = json_object();
+
+	w->begun = true;
+	json_set_str(j, "type", "trace");
+	json_set_num(j, "v", 1);
+	for (head = json_first(head); head; head = json_next(head))
+		json_set(j, json_key(head), json_dup(head));
+	json_append_line(&w->packed, j);
+	json_free(j);
+	return write_packed(w);
+}
+
+static void
+put_number(struct tracewriter *w, uint64_t v)
+{
+	for (; v > 0x7f; v >>= 7)
+		str_addc(&w->plain, (char)(v | 0x80));
+	str_addc(&w->plain, (char)v);
+}
+
+static void
+put_text(struct tracewriter *w, const char *s, size_t n)
+{
+	put_number(w, n);
+	str_addn(&w->plain, s, n);
+}
+
+/* Compresses what waits; 'flush' is as zlib's. */
+static int
+compress_plain(struct tracewriter *w, int flush)
+{
+	unsigned char piece[16384];
+	z_stream *z = &w->gzip;
+
+	if (!w->begun && tracewriter_begin(w, NULL) < 0)
+		return -1;
+	if (w->plain.len)
+		hash_add(w->hash, w->plain.s, w->plain.len);
+	z->next_in = (unsigned char *)w->plain.s;
+	z->avail_in = (uInt)w->plain.len;
+	do {
+		z->next_out = piece;
+		z->avail_out = sizeof piece;
+		if (deflate(z, flush) == Z_STREAM_ERROR)
+			err_die("deflate: %s", z->msg ? z->msg : "?");
+		str_addn(&w->packed, piece, sizeof piece - z->avail_out);
+	} while (!z->avail_out);
+	str_clear(&w->plain);
+	return write_packed(w);
+}
+
+int
+tracewriter_flush(struct tracewriter *w)
+{
+	return compress_plain(w, Z_SYNC_FLUSH);
+}
+
+int
+tracewriter_connect(
+    struct tracewriter *w, const char *address, uint32_t *number)
+{
+	if (w->totals.conns == TRACEFILE_CONNS_MOST)
+		return err_fail("'%s': more than %d connections", w->name,
+		    TRACEFILE_CONNS_MOST);
+	put_number(w, 1);
+	put_text(w, address, strlen(address));
+	*number = (uint32_t)w->totals.conns++;
+	return 0;
+}
+
+int
+tracewriter_add(struct tracewriter *w, const struct tracefile_command *c)
+{
+	uint64_t at = c->at_us > w->last_us ? c->at_us : w->last_us;
+
+	if (at > TRACEFILE_US_MOST)
+		return err_fail("'%s': a command comes more than %d years "
+				"after the first",
+		    w->name, TRACEFILE_YEARS_MOST);
+	put_number(w, c->omitted ? 3 : 2);
+	put_number(w, at - w->last_us);
+	put_number(w, c->conn);
+	put_number(w, c->db);
+	put_number(w, c->n);
+	for (size_t i = 0; i < c->n; i++)
+		put_text(w, c->words[i].s, c->words[i].n);
+	w->last_us = at;
+	w->totals.commands++;
+	return w->plain.len > PLAIN_MOST ? compress_plain(w, Z_NO_FLUSH) : 0;
+}
+
+int
+tracewriter_end(struct tracewriter *w, struct tracefile_totals *totals)
+{
+	struct json *j = json_object();
+	char hex[HASH_HEX];
+	int rc;
+
+	put_number(w, 0);
+	rc = compress_plain(w, Z_FINISH);
+	hash_end(w->hash, hex);
+	w->hash = NULL;
+	snprintf(w->totals.id, sizeof w->totals.id, "%.16s", hex);
+	json_set_str(j, "id", w->totals.id);
+	w->totals.seconds = (double)w->last_us / 1e6;
+	json_set_num(j, "commands", (double)w->totals.commands);
+	json_set_num(j, "connections", (double)w->totals.conns);
+	json_set_num(j, "seconds", w->totals.seconds);
+	str_addc(&w->packed, '\n');
+	json_append_line(&w->packed, j);
+	json_free(j);
+	*totals = w->totals;
+	return rc < 0 ? rc : write_packed(w);
+}
+
+void
+tracewriter_free(struct tracewriter *w)
+{
+	if (!w)
+		return;
+	deflateEnd(&w->gzip);
+	if (w->hash)
+		hash_end(w->hash, NULL);
+	str_free(&w->plain);
+	str_free(&w->packed);
+	free(w);
 }
