@@ -286,10 +286,10 @@ send_rows(const struct copy_state *p)
 	struct feed *f = p->feed;
 	struct str out = {0};
 	struct spool_row row;
-	int rc;
+	int rc = spool_rewind(f->spool);
 
-	spool_rewind(f->spool);
-	for (size_t i = 0; (rc = spool_next(f->spool, &row)) > 0; i++) {
+	for (size_t i = 0; rc >= 0 && (rc = spool_next(f->spool, &row)) > 0;
+	     i++) {
 		if (!is_row_wanted(p, &row, i))
 			continue;
 		if (p->t)
@@ -341,7 +341,6 @@ feed_metrics(struct feed *f, struct pg *pg, const struct schema *s)
 	f->refused = 0;
 	f->is_refused =
 	    mem_array(spool_count_rows(f->spool), sizeof *f->is_refused);
-	spool_rewind(f->spool);
 	t = make_targets(s, f->spool);
 	from = spool_get_columns(f->spool, &count);
 	for (size_t i = 0; i < t.n; i++) {

@@ -1,38 +1,34 @@
 #include "spool.h"
+#include "err.h"
+#include "folder.h"
+#include "intern.h"
 #include "json.h"
 #include "mem.h"
-#include "intern.h"
-#include "scratch.h"
 #include "str.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK ((size_t)1 << 18)
 #define NAME_MAX_BYTES COLTYPE_NAME_MAX /* the server cuts longer names */
 #define HASH 17                         /* "_" and 16 digits */
-
-struct block {
-	off_t at;
-	size_t len;
-};
 
 struct spool {
 	struct intern *keys, *names, *sessions;
 	struct spool_column *cols;
 	size_t ncols, colcap, rows;
-	struct scratch *scratch;
-	struct block *blocks;
-	size_t nblocks, blockcap;
-	struct str out, text;
-	size_t row; /* where the current row begins in 'out' */
+	const char *tmpdir;
+	FILE *file; /* of rows, each after its length; NULL: none yet */
+	struct str row, text;
 	/* reading */
 	char *in;
-	size_t inlen, incap, at, next;
+	size_t incap;
 	struct spool_value *values;
 	uint32_t *set; /* columns of the current row */
 	size_t nset;
+	size_t read; /* rows */
 };
 
 /* Header of a value in the file; its text and a NUL follow. */
@@ -130,7 +126,7 @@ spool_new(const char *tmpdir)
 	s->keys = intern_new();
 	s->names = intern_new();
 	s->sessions = intern_new();
-	s->scratch = scratch_new(tmpdir);
+	s->tmpdir = tmpdir;
 	for (size_t i = 0; i < SPOOL_OWN; i++) {
 		key = mem_printf("\xff%s", own[i]);
 		spool_get_column(s, key);
@@ -155,26 +151,22 @@ spool_free(struct spool *s)
 	intern_free(s->keys);
 	intern_free(s->names);
 	intern_free(s->sessions);
-	scratch_free(s->scratch);
-	str_free(&s->out);
+	if (s->file)
+		fclose(s->file);
+	str_free(&s->row);
 	str_free(&s->text);
 	free(s->cols);
-	free(s->blocks);
 	free(s->in);
 	free(s->values);
 	free(s->set);
 	free(s);
 }
 
-/* The row begins with its length, which spool_end_row fills in. */
 void
 spool_begin_row(struct spool *s, const char *where)
 {
-	const uint32_t none = 0;
-
-	s->row = s->out.len;
-	str_addn(&s->out, &none, sizeof none);
-	str_addn(&s->out, where, strlen(where) + 1);
+	str_clear(&s->row);
+	str_addn(&s->row, where, strlen(where) + 1);
 }
 
 static void
@@ -183,9 +175,9 @@ append_value(struct spool *s, size_t col, enum coltype_value kind,
 {
 	struct head h = {(uint32_t)col, kind, (uint32_t)len};
 
-	str_addn(&s->out, &h, sizeof h);
-	str_addn(&s->out, text, len);
-	str_addc(&s->out, '\0');
+	str_addn(&s->row, &h, sizeof h);
+	str_addn(&s->row, text, len);
+	str_addc(&s->row, '\0');
 	s->cols[col].n++;
 }
 
@@ -231,30 +223,26 @@ spool_note_metric(struct spool *s, const char *key)
 }
 
 static int
-flush_block(struct spool *s)
+report_io_error(const struct spool *s)
 {
-	struct block b = {.len = s->out.len};
-
-	if (!b.len)
-		return 0;
-	b.at = scratch_add(s->scratch, s->out.s, s->out.len);
-	if (b.at < 0)
-		return -1;
-	s->blocks =
-	    mem_grow(s->blocks, s->nblocks, &s->blockcap, sizeof *s->blocks);
-	s->blocks[s->nblocks++] = b;
-	str_clear(&s->out);
-	return 0;
+	return err_fail_sys("cannot use a temporary file in '%s'", s->tmpdir);
 }
 
 int
 spool_end_row(struct spool *s)
 {
-	uint32_t len = (uint32_t)(s->out.len - s->row);
+	int fd;
 
-	memcpy(s->out.s + s->row, &len, sizeof len);
+	if (!s->file) {
+		fd = folder_unnamed_file(s->tmpdir);
+		if (fd < 0 || !(s->file = fdopen(fd, "w+")))
+			return report_io_error(s);
+	}
 	s->rows++;
-	return s->out.len < BLOCK ? 0 : flush_block(s);
+	return fwrite(&s->row.len, sizeof s->row.len, 1, s->file) == 1 &&
+		fwrite(s->row.s, s->row.len, 1, s->file) == 1
+	    ? 0
+	    : report_io_error(s);
 }
 
 size_t
@@ -288,14 +276,16 @@ read_values(
 	return n;
 }
 
-void
+int
 spool_rewind(struct spool *s)
 {
-	s->inlen = s->at = s->next = s->nset = 0;
+	s->read = s->nset = 0;
 	free(s->values);
 	free(s->set);
 	s->values = mem_array(s->ncols, sizeof *s->values);
 	s->set = mem_array(s->ncols, sizeof *s->set);
+	return s->file && fseek(s->file, 0, SEEK_SET) < 0 ? report_io_error(s)
+							  : 0;
 }
 
 const struct intern *
@@ -304,42 +294,27 @@ spool_get_sessions(const struct spool *s)
 	return s->sessions;
 }
 
-/* Reads the next block. Returns 1, 0 after the last, or -1 (error reported). */
-static int
-read_block(struct spool *s)
-{
-	const struct block *b;
-
-	if (flush_block(s) < 0)
-		return -1;
-	if (s->next == s->nblocks)
-		return 0;
-	b = &s->blocks[s->next++];
-	if (b->len > s->incap) {
-		s->in = mem_resize(s->in, b->len, 1);
-		s->incap = b->len;
-	}
-	s->inlen = b->len;
-	s->at = 0;
-	return scratch_read(s->scratch, b->at, s->in, b->len) < 0 ? -1 : 1;
-}
-
 int
 spool_next(struct spool *s, struct spool_row *row)
 {
-	uint32_t len;
 	const char *p;
-	int rc = s->at == s->inlen ? read_block(s) : 1;
+	size_t len;
 
-	if (rc <= 0)
-		return rc;
-	memcpy(&len, s->in + s->at, sizeof len);
-	row->where = s->in + s->at + sizeof len;
+	if (s->read == s->rows)
+		return 0;
+	s->read++;
+	errno = EIO; /* the file was truncated */
+	if (fread(&len, sizeof len, 1, s->file) != 1)
+		return report_io_error(s);
+	if (len > s->incap)
+		s->in = mem_resize(s->in, s->incap = len, 1);
+	if (fread(s->in, len, 1, s->file) != 1)
+		return report_io_error(s);
+	row->where = s->in;
 	row->values = s->values;
 	for (size_t i = 0; i < s->nset; i++)
 		s->values[s->set[i]].kind = 0;
 	p = row->where + strlen(row->where) + 1;
-	s->nset = read_values(p, s->in + s->at + len, s->values, s->set);
-	s->at += len;
+	s->nset = read_values(p, s->in + len, s->values, s->set);
 	return 1;
 }

@@ -1,5 +1,5 @@
 /*
- * Keeps the runs to be stored in a scratch file, each flattened to values by
+ * Keeps the runs to be stored in a temporary file, each flattened to values by
  * column: the types of columns are known only after all runs were read.
  */
 #ifndef SPOOL_H
@@ -77,10 +77,10 @@ struct spool_row {
 };
 
 /*
- * Read the rows from the start. spool_next returns 1, 0 at the end, or -1
- * (error reported); its row is borrowed until the next call.
+ * Read the rows from the start. spool_rewind returns 0, spool_next 1 or 0 at
+ * the end, both -1 (error reported); a row is borrowed until the next call.
  */
-void spool_rewind(struct spool *);
+int spool_rewind(struct spool *);
 int spool_next(struct spool *, struct spool_row *);
 
 #endif
