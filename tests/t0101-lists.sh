@@ -134,6 +134,7 @@ formats tests/fuzz takes each row of the table
 elffile_has_frames a unit test gives it machine code that no compiler makes
 schedule_make_order a unit test makes orders of cases that no server could run
 plan_format_id a unit test names single cases, which no plan has alone
+vocabulary_draw_rank a unit test counts thousands of draws
 pools_draw a unit test counts thousands of draws
 deciding_compare a unit test computes its widths by hand, and simulates sessions
 deciding_measure a unit test computes its widths by hand

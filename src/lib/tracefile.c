@@ -427,7 +427,7 @@ tracefile_totals(const char *path, struct tracefile_totals *totals, char **why)
 
 /* --- writing */
 
-struct tracewriter {
+struct tracefile_writer {
 	const char *name;
 	int fd;
 	bool begun;
@@ -438,10 +438,10 @@ struct tracewriter {
 	uint64_t last_us;
 };
 
-struct tracewriter *
-tracewriter_new(int fd, const char *name)
+struct tracefile_writer *
+tracefile_writer_new(int fd, const char *name)
 {
-	struct tracewriter *w = mem_new(sizeof *w);
+	struct tracefile_writer *w = mem_new(sizeof *w);
 
 	w->fd = fd;
 	w->name = name;
@@ -453,7 +453,7 @@ tracewriter_new(int fd, const char *name)
 }
 
 static int
-write_packed(struct tracewriter *w)
+write_packed(struct tracefile_writer *w)
 {
 	int rc =
 	    w->packed.len ? sink_write(w->fd, w->packed.s, w->packed.len) : 0;
@@ -463,7 +463,7 @@ write_packed(struct tracewriter *w)
 }
 
 int
-tracewriter_begin(struct tracewriter *w, const struct json *head)
+tracefile_writer_begin(struct tracefile_writer *w, const struct json *head)
 {
 	struct json *j = json_object();
 
@@ -478,7 +478,7 @@ tracewriter_begin(struct tracewriter *w, const struct json *head)
 }
 
 static void
-put_number(struct tracewriter *w, uint64_t v)
+put_number(struct tracefile_writer *w, uint64_t v)
 {
 	for (; v > 0x7f; v >>= 7)
 		str_addc(&w->plain, (char)(v | 0x80));
@@ -486,7 +486,7 @@ put_number(struct tracewriter *w, uint64_t v)
 }
 
 static void
-put_text(struct tracewriter *w, const char *s, size_t n)
+put_text(struct tracefile_writer *w, const char *s, size_t n)
 {
 	put_number(w, n);
 	str_addn(&w->plain, s, n);
@@ -494,12 +494,12 @@ put_text(struct tracewriter *w, const char *s, size_t n)
 
 /* Compresses what waits; 'flush' is as zlib's. */
 static int
-compress_plain(struct tracewriter *w, int flush)
+compress_plain(struct tracefile_writer *w, int flush)
 {
 	unsigned char piece[16384];
 	z_stream *z = &w->gzip;
 
-	if (!w->begun && tracewriter_begin(w, NULL) < 0)
+	if (!w->begun && tracefile_writer_begin(w, NULL) < 0)
 		return -1;
 	if (w->plain.len)
 		hash_add(w->hash, w->plain.s, w->plain.len);
@@ -517,14 +517,14 @@ compress_plain(struct tracewriter *w, int flush)
 }
 
 int
-tracewriter_flush(struct tracewriter *w)
+tracefile_writer_flush(struct tracefile_writer *w)
 {
 	return compress_plain(w, Z_SYNC_FLUSH);
 }
 
 int
-tracewriter_connect(
-    struct tracewriter *w, const char *address, uint32_t *number)
+tracefile_writer_connect(
+    struct tracefile_writer *w, const char *address, uint32_t *number)
 {
 	if (w->totals.conns == TRACEFILE_CONNS_MOST)
 		return err_fail("'%s': more than %d connections", w->name,
@@ -536,7 +536,8 @@ tracewriter_connect(
 }
 
 int
-tracewriter_add(struct tracewriter *w, const struct tracefile_command *c)
+tracefile_writer_add(
+    struct tracefile_writer *w, const struct tracefile_command *c)
 {
 	uint64_t at = c->at_us > w->last_us ? c->at_us : w->last_us;
 
@@ -557,7 +558,8 @@ tracewriter_add(struct tracewriter *w, const struct tracefile_command *c)
 }
 
 int
-tracewriter_end(struct tracewriter *w, struct tracefile_totals *totals)
+tracefile_writer_end(
+    struct tracefile_writer *w, struct tracefile_totals *totals)
 {
 	struct json *j = json_object();
 	char hex[HASH_HEX];
@@ -581,7 +583,7 @@ tracewriter_end(struct tracewriter *w, struct tracefile_totals *totals)
 }
 
 void
-tracewriter_free(struct tracewriter *w)
+tracefile_writer_free(struct tracefile_writer *w)
 {
 	if (!w)
 		return;

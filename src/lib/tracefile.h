@@ -61,24 +61,26 @@ struct tracefile_totals {
 
 /* --- writing */
 
-struct tracewriter;
+struct tracefile_writer;
 
 /*
  * Writes to 'fd', which is borrowed; 'name' is for messages, borrowed.
- * tracewriter_begin writes the first line: 'head' (borrowed) has its members
- * besides type and v. Without it tracewriter_add and _end begin themselves.
- * Functions return 0, or -1 after reporting an error.
+ * tracefile_writer_begin writes the first line: 'head' (borrowed) has its
+ * members besides type and v. Without it tracefile_writer_add and _end begin
+ * themselves. Functions return 0, or -1 after reporting an error.
  */
-struct tracewriter *tracewriter_new(int fd, const char *name);
-int tracewriter_begin(struct tracewriter *, const struct json *head);
+struct tracefile_writer *tracefile_writer_new(int fd, const char *name);
+int tracefile_writer_begin(struct tracefile_writer *, const struct json *head);
 /* Adds a connection; *number is set to its number. */
-int tracewriter_connect(
-    struct tracewriter *, const char *address, uint32_t *number);
+int tracefile_writer_connect(
+    struct tracefile_writer *, const char *address, uint32_t *number);
 /* A time before that of the command before counts as the same time. */
-int tracewriter_add(struct tracewriter *, const struct tracefile_command *);
-int tracewriter_flush(struct tracewriter *); /* what was added is readable */
-int tracewriter_end(struct tracewriter *, struct tracefile_totals *);
-void tracewriter_free(struct tracewriter *);
+int tracefile_writer_add(
+    struct tracefile_writer *, const struct tracefile_command *);
+int tracefile_writer_flush(
+    struct tracefile_writer *); /* what was added is readable */
+int tracefile_writer_end(struct tracefile_writer *, struct tracefile_totals *);
+void tracefile_writer_free(struct tracefile_writer *);
 
 /* --- reading */
 

@@ -1,7 +1,5 @@
 #include "content.h"
-#include "fuzzy.h"
 #include "mem.h"
-#include "natural.h"
 #include "pyrandom.h"
 #include "recipe.h"
 #include "rng.h"
@@ -261,10 +259,10 @@ make_fuzzy(struct str *s, const struct transform *t, const struct cell *c)
 	uint64_t variant = (c->row - 1) % per / (uint64_t)t->each;
 	struct str base = {0};
 
-	fuzzy_append_word(&base, c->py, id, (uint32_t)t->min_len,
+	pyrandom_append_word(&base, c->py, id, (uint32_t)t->min_len,
 	    (uint32_t)t->max_len, compute_twist(c));
-	fuzzy_append_variant(s, c->py, base.s, id, variant, (uint32_t)t->edits,
-	    compute_twist(c));
+	pyrandom_append_variant(s, c->py, base.s, id, variant,
+	    (uint32_t)t->edits, compute_twist(c));
 	str_free(&base);
 }
 
@@ -356,7 +354,7 @@ make_wikipedia(struct str *s, const struct transform *t, const struct cell *c)
 	seed_rng(c, &r);
 	for (long long i = 0; i < t->offset % 64; i++)
 		rng_next(&r);
-	natural_append_text(s, c->words, &r, (double)t->count, c->size);
+	vocabulary_append_text(s, c->words, &r, (double)t->count, c->size);
 }
 
 static void
@@ -436,7 +434,8 @@ make_listed(struct str *s, const struct transform *t, const struct cell *c)
  * replaces it by tokens without the blank after the last one. */
 enum way { REPLACE, APPEND, TOKENS };
 
-/* A vector has no function: it is not text, and vectors_make_row makes it. */
+/* A vector has no function: it is not text, and content_make_vector makes it.
+ */
 static const struct {
 	void (*make)(
 	    struct str *, const struct transform *, const struct cell *);
@@ -520,4 +519,28 @@ content_make_room(struct str *s, size_t text, size_t characters)
 		end--;
 	memmove(s->s + end, s->s + text, s->len - text + 1);
 	s->len -= text - end;
+}
+
+void
+content_make_vector(
+    uint64_t salt, uint64_t row, size_t field, size_t dims, float *to)
+{
+	struct rng r;
+	double sum = 0, scale;
+
+	rng_seed(&r, salt + row * UINT64_C(0x9e3779b97f4a7c15), field);
+	/* Two normal numbers at a time: Box and Muller, 1958. */
+	for (size_t i = 0; i < dims; i += 2) {
+		double length = sqrt(2 * rng_exponential(&r));
+		double angle = 2 * M_PI * rng_unit(&r);
+		double x[2] = {length * cos(angle), length * sin(angle)};
+
+		for (size_t k = 0; k < 2 && i + k < dims; k++) {
+			to[i + k] = (float)x[k];
+			sum += x[k] * x[k];
+		}
+	}
+	scale = sum > 0 ? 1 / sqrt(sum) : 0;
+	for (size_t i = 0; i < dims; i++)
+		to[i] = (float)(to[i] * scale);
 }

@@ -44,4 +44,12 @@ void content_make_room(struct str *, size_t text, size_t characters);
 /* Cuts 's' to at most 'characters' characters of UTF-8. */
 void content_cut(struct str *, size_t characters);
 
+/*
+ * Sets to[0..dims-1] to the vector of the row (from 1), field and file salt: a
+ * random one of length 1. Its components are normal before they are scaled, so
+ * that all directions are equally likely.
+ */
+void content_make_vector(
+    uint64_t salt, uint64_t row, size_t field, size_t dims, float *to);
+
 #endif

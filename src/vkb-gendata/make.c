@@ -1,5 +1,4 @@
 #include "make.h"
-#include "articles.h"
 #include "csvrows.h"
 #include "err.h"
 #include "folder.h"
@@ -232,10 +231,10 @@ write_rows(struct make_state *k, const struct recipe_file *f,
 	if (base)
 		return neighbours_write_file(
 		    &p, base, recipe_find(k->recipes, f->queries), to);
-	if (f->articles && k->dump && !(p.articles = articles_open(k->dump)))
+	if (f->articles && k->dump && !(p.articles = wikipedia_open(k->dump)))
 		return -1;
 	rc = produce_write_file(&p, to);
-	articles_close(p.articles);
+	wikipedia_close(p.articles);
 	return rc;
 }
 

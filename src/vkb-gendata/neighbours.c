@@ -6,7 +6,7 @@
 #include "recipe.h"
 #include "sidecar.h"
 #include "str.h"
-#include "vectors.h"
+#include "content.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -217,7 +217,7 @@ search_rows(void *arg)
 
 	while ((rows = take_rows(s, &first)) > 0) {
 		for (uint64_t i = first; i < first + rows; i++) {
-			vectors_make_row(salt, i + 1, field, s->dims, row);
+			content_make_vector(salt, i + 1, field, s->dims, row);
 			compare_row_with_queries(s, nearest, row, i);
 		}
 		pthread_mutex_lock(&s->lock);
@@ -267,7 +267,7 @@ make_queries(struct search *s, const struct recipe_file *queries)
 	for (size_t q = 0; q < s->nq; q++) {
 		float *v = s->q + q * s->stride;
 
-		vectors_make_row(salt, q + 1, field, s->dims, v);
+		content_make_vector(salt, q + 1, field, s->dims, v);
 		s->norm[q] = compute_length(v, s->dims);
 	}
 }

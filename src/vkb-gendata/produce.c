@@ -1,5 +1,5 @@
 #include "produce.h"
-#include "articles.h"
+#include "wikipedia.h"
 #include "content.h"
 #include "encode.h"
 #include "err.h"
@@ -9,7 +9,6 @@
 #include "recipe.h"
 #include "sidecar.h"
 #include "str.h"
-#include "vectors.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -91,7 +90,7 @@ produce_row(struct produce_thread *m, uint64_t n, size_t place)
 		const struct recipe_field *x = &f->fields[c.field];
 
 		if (x->dims) {
-			vectors_make_row(
+			content_make_vector(
 			    c.salt, n, c.field, x->dims, m->vector);
 			encode_vector(&m->block, f, c.field, m->vector);
 			continue;
@@ -118,7 +117,7 @@ read_articles(struct produce_thread *m, uint64_t n)
 		m->narticles = n;
 	}
 	for (; i < n && bytes < TEXTS; i++) {
-		rc = articles_read_next(w->p->articles, &m->articles[i]);
+		rc = wikipedia_read_next(w->p->articles, &m->articles[i]);
 		if (rc <= 0)
 			break;
 		bytes += m->articles[i].len;

@@ -4,7 +4,7 @@
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
-#include "natural.h"
+#include "vocabulary.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -261,7 +261,7 @@ params_read(const struct params *table, const char *const *other,
 static const struct params_kind transform_kinds[TRANSFORM_NAMED + 1] = {
     [TRANSFORM_WIKIPEDIA] = {"wikipedia",
 	{PARAMS_INT("offset", offset, 0, 0, TOKENS),
-	    PARAMS_INT("words", count, NATURAL_WORDS, 1, TOKENS)}},
+	    PARAMS_INT("words", count, VOCABULARY_MEDIAN, 1, TOKENS)}},
     [TRANSFORM_INJECT] = {"inject",
 	{PARAMS_STR("term", text, ""),
 	    PARAMS_NUM("percentage", share, 1, 0, 1)}},

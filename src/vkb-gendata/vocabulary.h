@@ -15,6 +15,7 @@
 #define VOCABULARY_POWER 1.07
 
 struct rng;
+struct str;
 struct vocabulary;
 
 struct vocabulary *vocabulary_new(void);
@@ -31,5 +32,15 @@ size_t vocabulary_draw_rank(const struct vocabulary *, struct rng *);
 size_t vocabulary_count_stemmable(const struct vocabulary *);
 const char *vocabulary_get_stemmable(
     const struct vocabulary *, size_t i, size_t *len);
+
+/*
+ * Makes text with the word statistics of an encyclopedia: sentences of 4 to 28
+ * words. A text has a random number of words, lognormal with the given median
+ * and a sigma of 0.8. Appends whole words, at most 'size' bytes.
+ */
+#define VOCABULARY_MEDIAN 300 /* the default median */
+#define VOCABULARY_SIGMA 0.8
+void vocabulary_append_text(struct str *, const struct vocabulary *,
+    struct rng *, double median, size_t size);
 
 #endif

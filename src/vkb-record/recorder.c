@@ -16,7 +16,7 @@
 #define SCRIPT "script" /* the connection of commands that a script sent */
 
 struct recorder {
-	struct tracewriter *writer;
+	struct tracefile_writer *writer;
 	const char *source;
 	unsigned hash;
 	struct privacy *privacy;
@@ -36,7 +36,7 @@ recorder_new(int fd, const char *source, unsigned hash)
 {
 	struct recorder *r = mem_new(sizeof *r);
 
-	r->writer = tracewriter_new(fd, "stdout");
+	r->writer = tracefile_writer_new(fd, "stdout");
 	r->source = source;
 	r->hash = hash;
 	if (hash)
@@ -66,7 +66,7 @@ begin_trace(struct recorder *r, uint64_t us)
 		    head, "started", clock_iso_of(iso, (double)us / 1e6));
 		json_set_num(head, "start_us", (double)us);
 	}
-	rc = tracewriter_begin(r->writer, head);
+	rc = tracefile_writer_begin(r->writer, head);
 	json_free(head);
 	return rc;
 }
@@ -89,7 +89,7 @@ recorder_find_conn(
 	}
 	if (!fresh && !(new && r->conns[id] < 0) && r->conns[id] >= 0)
 		return r->conns[id];
-	if (tracewriter_connect(
+	if (tracefile_writer_connect(
 		r->writer, intern_text(r->addresses, id), &number) < 0)
 		return -1;
 	r->conns[id] = number;
@@ -170,7 +170,7 @@ recorder_add(struct recorder *r, uint64_t us, long conn, unsigned db,
 		hide_words(r, n);
 		c.words = r->words;
 	}
-	return tracewriter_add(r->writer, &c);
+	return tracefile_writer_add(r->writer, &c);
 }
 
 void
@@ -190,7 +190,7 @@ recorder_select(const struct tracefile_word *w, size_t n, unsigned *db)
 int
 recorder_flush(struct recorder *r)
 {
-	return r->begun ? tracewriter_flush(r->writer) : 0;
+	return r->begun ? tracefile_writer_flush(r->writer) : 0;
 }
 
 int
@@ -200,13 +200,13 @@ recorder_end(struct recorder *r, bool quiet)
 	int rc = begin_trace(r, 0);
 
 	if (rc == 0)
-		rc = tracewriter_end(r->writer, &t);
+		rc = tracefile_writer_end(r->writer, &t);
 	if (rc == 0 && !quiet)
 		err_say("%" PRIu64 " command%s of %" PRIu64
 			" connection%s in %.3g s",
 		    t.commands, num_plural((size_t)t.commands), t.conns,
 		    num_plural((size_t)t.conns), t.seconds);
-	tracewriter_free(r->writer);
+	tracefile_writer_free(r->writer);
 	privacy_free(r->privacy);
 	intern_free(r->addresses);
 	str_free(&r->bytes);

@@ -1,6 +1,6 @@
 /* Foreign bytes as a dump of a wiki: its articles are found, or refused. */
 #include "str.h"
-#include "vkb-gendata/articles.h"
+#include "vkb-gendata/wikipedia.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -21,10 +21,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-	all = articles_open(name);
-	while (all && articles_read_next(all, &text) > 0)
+	all = wikipedia_open(name);
+	while (all && wikipedia_read_next(all, &text) > 0)
 		;
-	articles_close(all);
+	wikipedia_close(all);
 	str_free(&text);
 	close(fd);
 	return 0;

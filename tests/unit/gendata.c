@@ -1,9 +1,6 @@
 #include "vkb-gendata/content.h"
-#include "vkb-gendata/fuzzy.h"
-#include "vkb-gendata/natural.h"
 #include "vkb-gendata/pyrandom.h"
 #include "vkb-gendata/recipe.h"
-#include "vkb-gendata/vectors.h"
 #include "vkb-gendata/vocabulary.h"
 #include "mem.h"
 #include "rng.h"
@@ -97,14 +94,14 @@ misspelt(void)
 
 	for (uint64_t term = 1; term <= 50; term++) {
 		str_clear(&w);
-		fuzzy_append_word(&w, &r, term, 8, 10, 0);
+		pyrandom_append_word(&w, &r, term, 8, 10, 0);
 		base = base && w.len >= 8 && w.len <= 10;
 		for (uint64_t i = 0; i < 20; i++) {
 			str_clear(&v);
-			fuzzy_append_variant(&v, &r, w.s, term, i, 1, 0);
+			pyrandom_append_variant(&v, &r, w.s, term, i, 1, 0);
 			one = one && distance(w.s, v.s) == (i > 0);
 			str_clear(&v);
-			fuzzy_append_variant(&v, &r, w.s, term, i, 3, 0);
+			pyrandom_append_variant(&v, &r, w.s, term, i, 3, 0);
 			three = three && distance(w.s, v.s) <= 3 * (i > 0);
 		}
 	}
@@ -113,7 +110,7 @@ misspelt(void)
 	    "fuzzy: one edit has an edit distance of 1, variant 0 has none");
 	tap_ok(three, "fuzzy: three edits have an edit distance of at most 3");
 	str_clear(&v);
-	fuzzy_append_variant(&v, &r, "a", 1, 1, 3, 0);
+	pyrandom_append_variant(&v, &r, "a", 1, 1, 3, 0);
 	tap_str(v.s, "a", "fuzzy: a word of one letter is not changed");
 	str_free(&w);
 	str_free(&v);
@@ -208,7 +205,7 @@ natural(const struct vocabulary *v)
 	rng_seed(&r, 1, 0);
 	for (size_t i = 0; i < TEXTS; i++) {
 		str_clear(&s);
-		natural_append_text(&s, v, &r, NATURAL_WORDS, SIZE_MAX / 8);
+		vocabulary_append_text(&s, v, &r, VOCABULARY_MEDIAN, SIZE_MAX / 8);
 		words[i] = s.len > 0;
 		for (size_t k = 0; k < s.len; k++)
 			words[i] += s.s[k] == ' ';
@@ -218,7 +215,7 @@ natural(const struct vocabulary *v)
 			str_printf(&all, "%s ", s.s);
 	}
 	qsort(words, TEXTS, sizeof *words, by_number);
-	tap_near(words[TEXTS / 2], NATURAL_WORDS, .03,
+	tap_near(words[TEXTS / 2], VOCABULARY_MEDIAN, .03,
 	    "natural: the median number of words");
 	tap_near(mean, 413, .03, "natural: the mean number of words");
 	tap_near((double)longer / TEXTS, 1. / 6, .05,
@@ -237,7 +234,7 @@ natural(const struct vocabulary *v)
 	for (size_t i = 0; i < 200; i++) {
 		size_t from = s.len;
 
-		natural_append_text(&s, v, &r, NATURAL_WORDS, i);
+		vocabulary_append_text(&s, v, &r, VOCABULARY_MEDIAN, i);
 		if (s.len - from > i)
 			tap_ok(false,
 			    "natural: a text has %zu of at most %zu bytes",
@@ -283,7 +280,7 @@ directions(void)
 	for (uint64_t i = 1; i <= ROWS; i++) {
 		double norm = 0;
 
-		vectors_make_row(1, i, 0, DIMS, v);
+		content_make_vector(1, i, 0, DIMS, v);
 		for (size_t k = 0; k < DIMS; k++) {
 			double x = v[k] * sqrt(DIMS);
 
@@ -300,14 +297,14 @@ directions(void)
 	tap_near(two, ROWS * DIMS, 1e-6, "vectors: variance");
 	tap_near(four / (ROWS * DIMS), 3. * DIMS / (DIMS + 2), .02,
 	    "vectors: kurtosis of a sphere");
-	vectors_make_row(1, 1, 0, DIMS, v);
-	vectors_make_row(1, 1, 0, DIMS, w);
+	content_make_vector(1, 1, 0, DIMS, v);
+	content_make_vector(1, 1, 0, DIMS, w);
 	tap_ok(memcmp(v, w, sizeof v) == 0,
 	    "vectors: the same row twice is equal");
-	vectors_make_row(2, 1, 0, DIMS, w);
+	content_make_vector(2, 1, 0, DIMS, w);
 	tap_ok(memcmp(v, w, sizeof v) != 0,
 	    "vectors: rows of another file differ");
-	vectors_make_row(1, 1, 1, DIMS, w);
+	content_make_vector(1, 1, 1, DIMS, w);
 	tap_ok(memcmp(v, w, sizeof v) != 0,
 	    "vectors: rows of another field differ");
 }

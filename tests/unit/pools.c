@@ -388,7 +388,7 @@ replayed(void)
 {
 	char path[] = "/tmp/vkb-pools.XXXXXX";
 	int fd = mkstemp(path);
-	struct tracewriter *file = tracewriter_new(fd, path);
+	struct tracefile_writer *file = tracefile_writer_new(fd, path);
 	struct tracefile_word word = {"PING", 4};
 	struct tracefile_command c = {
 	    .at_us = 10000000, .n = 1, .words = &word};
@@ -403,9 +403,9 @@ replayed(void)
 	const struct pacing *timed = r.arrivals->pacing;
 	struct tracefile_totals totals;
 
-	tap_ok(tracewriter_connect(file, "a", &c.conn) == 0 &&
-		tracewriter_add(file, &c) == 0 &&
-		tracewriter_end(file, &totals) == 0,
+	tap_ok(tracefile_writer_connect(file, "a", &c.conn) == 0 &&
+		tracefile_writer_add(file, &c) == 0 &&
+		tracefile_writer_end(file, &totals) == 0,
 	    "a trace is written");
 	w.dealer = dealer_new(&w);
 	timed->start(&w);
@@ -415,7 +415,7 @@ replayed(void)
 	tap_ok(timed->next(&w) == INT64_MAX,
 	    "none is at the end of the measured time or later");
 	dealer_free(w.dealer);
-	tracewriter_free(file);
+	tracefile_writer_free(file);
 	close(fd);
 	unlink(path);
 }
