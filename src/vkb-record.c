@@ -17,7 +17,6 @@
 #include "tracefile.h"
 #include "vkb-record/capture.h"
 #include "vkb-record/monitor.h"
-#include "vkb-record/monline.h"
 #include "vkb-record/recorder.h"
 
 #include <inttypes.h>
@@ -274,8 +273,8 @@ show_monitor(const char *path)
 			continue;
 		}
 		address = a.s.s + a.at[c.conn];
-		monline_append(&out.s,
-		    &(struct monline){.us = (uint64_t)start_us + c.at_us,
+		monitor_append_line(&out.s,
+		    &(struct monitor_line){.us = (uint64_t)start_us + c.at_us,
 			.db = c.db,
 			.address = address,
 			.naddress = strlen(address),

@@ -130,6 +130,8 @@ empty 'src/lib and src/judge: a layer uses only the layers that it may use'
 cat >"$scratch/inner" <<'EOF'
 policy_new tests/fuzz gives it a document, without a file
 recipe_parse tests/fuzz gives it a document, without a file
+monitor_parse tests/fuzz gives it single lines
+monitor_free_line tests/fuzz gives it single lines
 formats tests/fuzz takes each row of the table
 elffile_has_frames a unit test gives it machine code that no compiler makes
 schedule_make_order a unit test makes orders of cases that no server could run

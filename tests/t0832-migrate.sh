@@ -154,5 +154,5 @@ test_same "$(sed -n '/^static const struct source/,/^$/s/^    {"\([a-z_]*\)".*/\
 test_same "$(sed -n '/^\.Sh WHAT TO SET/,/^\.Sh WHERE/s/^\.It Sy //p' \
   "$top/man/vkb-quiet.7" | tr ',' '\n' | grep '\*' | tr -d '* ' | sort)" \
   "$(sed -n "/setting_table\[\]/,/^};/s/^    {\(.name = \)*\"\([a-z_]*\)\".*/\2/p" \
-    "$top/src/vkb-env/setting.c" | sort -u)" 'vkb-quiet(7) says which of them vkb-env can set'
+    "$top/src/vkb-env/tune.c" | sort -u)" 'vkb-quiet(7) says which of them vkb-env can set'
 test_done

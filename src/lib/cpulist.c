@@ -1,8 +1,10 @@
 #include "cpulist.h"
 #include "str.h"
+#include "sysfile.h"
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BLANKS " \t"
@@ -58,6 +60,19 @@ cpulist_parse(const char *s, cpu_set_t *set, const char **why)
 		if (*s++ != ',')
 			return -1;
 	}
+}
+
+bool
+cpulist_read(const char *root, const char *path, cpu_set_t *set)
+{
+	char *line = sysfile_line(root, path);
+	const char *why;
+	bool read = line && cpulist_parse(line, set, &why) == 0;
+
+	if (!read)
+		CPU_ZERO(set);
+	free(line);
+	return read;
 }
 
 char *

@@ -1,7 +1,6 @@
 #include "flat.h"
 #include "clock.h"
 #include "config.h"
-#include "flatkeys.h"
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
@@ -11,6 +10,177 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Some env_ keys have another name in a run. */
+const struct flat_key flat_table[] = {
+    {"timestamp", "subject", "time", .sql = "timestamp with time zone",
+	.notnull = true},
+    {"commit", "subject", "commit", .sql = "character varying(255)",
+	.notnull = true},
+    {"repository", "subject", "repository", .sql = "text"},
+    {"command", "config", "command", .sql = "text", .notnull = true},
+    {"data_size", "config", "data_size", .sql = "integer"},
+    {"pipeline", "config", "pipeline", .sql = "integer"},
+    {"clients", "config", "clients", .sql = "integer"},
+    {"rps", "metrics", "rps", .sql = "numeric(15,6)"},
+    {"avg_latency_ms", "metrics", "avg_latency_ms", .sql = "numeric(15,6)"},
+    {"min_latency_ms", "metrics", "min_latency_ms", .sql = "numeric(15,6)"},
+    {"p50_latency_ms", "metrics", "p50_latency_ms", .sql = "numeric(15,6)"},
+    {"p95_latency_ms", "metrics", "p95_latency_ms", .sql = "numeric(15,6)"},
+    {"p99_latency_ms", "metrics", "p99_latency_ms", .sql = "numeric(15,6)"},
+    {"max_latency_ms", "metrics", "max_latency_ms", .sql = "numeric(15,6)"},
+    {"cluster_mode", "config", "cluster_mode", .sql = "boolean"},
+    {"tls", "config", "tls_mode", .sql = "boolean"},
+    {"duration", "config", "duration_s", .sql = "integer"},
+    {"requests", "config", "requests", .sql = "integer"},
+    {"benchmark_mode", NULL, NULL, .sql = "character varying(50)"},
+    {"io_threads", "config", "io_threads", .sql = "integer"},
+    {"valkey_benchmark_threads", "config", "benchmark_threads",
+	.sql = "integer"},
+    {"warmup", "config", "warmup_s", .sql = "integer"},
+    {"architecture", "env", "arch", .sql = "character varying(50)"},
+    {"env_kernel_version", "env", "kernel", .sql = NULL},
+    {"env_os", "env", "os", .sql = NULL},
+    {"env_cpu_model", "env", "cpu_model", .sql = NULL},
+    {"env_cpu_governor", "env", "governor", .sql = NULL},
+    {"env_turbo_boost", "env", "turbo", .form = FLAT_SWITCH},
+    {"env_idle_states", "env", "idle_states", .sql = NULL},
+    {"env_aslr", "env", "aslr", .sql = NULL},
+    {"env_thp", "env", "thp", .sql = NULL},
+    {"env_numa_nodes", "env", "numa_nodes", .form = FLAT_DIGITS},
+    {"env_cpu_freq_mhz_at_setup", "env", "cpu_freq_mhz_at_setup", .sql = NULL},
+    {"env_server_cpu_range", "env", "server_cpus", .sql = NULL},
+    {"env_client_cpu_range", "env", "client_cpus", .sql = NULL},
+    {"env_benchmark_tool_version", "env", "benchmark_tool_version",
+	.sql = NULL},
+    {"status", NULL, NULL, .sql = "character varying(50)"},
+    {"error", NULL, NULL, .sql = "text"},
+    {"test_id", "config", "test_id", .sql = "character varying(50)",
+	.module = true},
+    {"test_phase", "config", "test_phase", .sql = "character varying(50)",
+	.module = true},
+    {"group", "config", "group", .sql = "integer", .module = true},
+    {"scenario", "config", "scenario", .sql = "character varying(50)",
+	.module = true},
+    {"group_description", "about", "group_description",
+	.sql = "character varying(500)", .module = true},
+    {"scenario_description", "about", "scenario_description",
+	.sql = "character varying(500)", .module = true},
+    {"config_set", "config", "config_set", .sql = "jsonb", .module = true},
+    {"config_name", "about", "config_name", .sql = "character varying(50)",
+	.module = true},
+    {"module_commit", "subject", "module_commit",
+	.sql = "character varying(255)", .module = true},
+    {"module_commit_timestamp", "subject", "module_time",
+	.sql = "timestamp with time zone", .module = true},
+    {"dataset", "config", "dataset", .sql = "text", .module = true}, {0}};
+
+/* Names that valkey-benchmark gives to commands; others keep theirs. */
+static const char *const command_titles[][2] = {
+    {"LRANGE_100", "LRANGE_100 (first 100 elements)"},
+    {"LRANGE_300", "LRANGE_300 (first 300 elements)"},
+    {"LRANGE_500", "LRANGE_500 (first 500 elements)"},
+    {"LRANGE_600", "LRANGE_600 (first 600 elements)"},
+    {"MSET", "MSET (10 keys)"},
+    {"MGET", "MGET (10 keys)"},
+};
+
+/* Returns true if the table has the key of a section of a run. */
+static bool
+has_flat_key(const char *section, const char *key)
+{
+	/* Compares the first characters first, since most keys differ there. */
+	for (const struct flat_key *k = flat_table; k->flat; k++)
+		if (k->key && *k->key == *key && strcmp(k->key, key) == 0 &&
+		    strcmp(k->section, section) == 0)
+			return true;
+	return false;
+}
+
+/* Returns the metric with this name in the flat form, or NULL if unknown. */
+static const struct metric *
+find_flat_metric(const char *flat)
+{
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (strcmp(m->flat ? m->flat : m->name, flat) == 0)
+			return m;
+	return NULL;
+}
+
+/* Reads a value; 'v' is taken, the result is the caller's. */
+static struct json *
+read_form(enum flat_form form, struct json *v)
+{
+	const char *s = json_str(v);
+	struct json *j = NULL;
+	double n;
+
+	if (s && form == FLAT_SWITCH && strcmp(s, "enabled") == 0)
+		j = json_boolean(true);
+	else if (s && form == FLAT_SWITCH && strcmp(s, "disabled") == 0)
+		j = json_boolean(false);
+	else if (s && form == FLAT_DIGITS && num_real(s, &n) == 0)
+		j = json_number(n);
+	if (!j)
+		return v;
+	json_free(v);
+	return j;
+}
+
+/* Writes a value; the result is the caller's. */
+static struct json *
+write_form(enum flat_form form, const struct json *v)
+{
+	struct json *j;
+	char *text;
+
+	if (form == FLAT_SWITCH && json_type(v) == JSON_BOOL)
+		return json_string(
+		    json_bool(v, false) ? "enabled" : "disabled");
+	if (form != FLAT_DIGITS || json_type(v) != JSON_NUMBER)
+		return json_dup(v);
+	text = json_print(v);
+	j = json_string(text);
+	free(text);
+	return j;
+}
+
+/*
+ * Returns the name under which valkey-benchmark prints the results of a
+ * command, "MSET (10 keys)" for MSET; borrowed, may be 'command'.
+ */
+static const char *
+find_title(const char *command)
+{
+	for (size_t i = 0; i < sizeof command_titles / sizeof *command_titles;
+	     i++)
+		if (strcmp(command_titles[i][0], command) == 0)
+			return command_titles[i][1];
+	return command;
+}
+
+/* Returns "owner/name" of a GitHub repository, given by its URL or that name;
+ * NULL for any other. The caller frees it. */
+static char *
+shorten_repository(const char *s)
+{
+	static const char *const prefixes[] = {
+	    "https://github.com/", "git@github.com:", "ssh://git@github.com/"};
+	char *name;
+	size_t n;
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (str_starts(s, prefixes[i]))
+			s += strlen(prefixes[i]);
+	n = strlen(s) - (str_ends(s, ".git") ? 4 : 0);
+	name = mem_strn(s, n);
+	s = strchr(name, '/');
+	if (s && s > name && s[1] && !strchr(s + 1, '/') &&
+	    !strpbrk(name, ":@ ") && *name != '.')
+		return name;
+	free(name);
+	return NULL;
+}
 
 /* Compares the first characters first, since most names differ there. */
 static inline bool
@@ -84,18 +254,18 @@ put_value(
 static void
 place_value(struct json *run, const char *name, struct json *v)
 {
-	const struct metric *m = flatkeys_metric(name);
+	const struct metric *m = find_flat_metric(name);
 
 	if (metric_is_family(name)) {
 		put_value(run, "metrics", name, v);
 		return;
 	}
-	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++) {
+	for (const struct flat_key *k = flat_table; k->flat; k++) {
 		if (strcmp(k->flat, name) != 0)
 			continue;
 		if (k->section)
 			put_value(
-			    run, k->section, k->key, flatkeys_read(k->form, v));
+			    run, k->section, k->key, read_form(k->form, v));
 		else if (strcmp(name, "status") == 0 ||
 		    strcmp(name, "error") == 0)
 			json_set(run, name, v);
@@ -128,7 +298,7 @@ add_remaining(struct json *obj, const struct json *run, const char *section,
 
 	for (const struct json *j = json_first(json_get(run, section)); j;
 	     j = json_next(j)) {
-		if (flatkeys_has(section, json_key(j)))
+		if (has_flat_key(section, json_key(j)))
 			continue;
 		str_clear(&name);
 		str_printf(&name, "%s%s", prefix,
@@ -154,7 +324,7 @@ make_title(const struct json *run)
 		if (same)
 			return json_string(said);
 	}
-	return command ? json_string(flatkeys_title(command)) : NULL;
+	return command ? json_string(find_title(command)) : NULL;
 }
 
 /* Returns what the flat form calls the commit: any name of the subject. The
@@ -208,7 +378,7 @@ choose_time(const struct json *said, const struct json *now)
 
 /* Returns the value of a key of the flat form; NULL: absent. */
 static struct json *
-make_value(const struct json *run, const struct flatkeys_key *p)
+make_value(const struct json *run, const struct flat_key *p)
 {
 	const struct json *config = json_get(run, "config");
 	struct json *j = json_get(
@@ -221,13 +391,13 @@ make_value(const struct json *run, const struct flatkeys_key *p)
 	if (is_same(p->flat, "commit"))
 		return name_commit(run);
 	if (is_same(p->flat, "repository") && json_str(j)) {
-		repository = flatkeys_repository(json_str(j));
+		repository = shorten_repository(json_str(j));
 		j = repository ? json_string(repository) : NULL;
 		free(repository);
 		return j ? j : failed ? NULL : json_null();
 	}
 	if (j && !is_same(p->flat, "command"))
-		return flatkeys_write(p->form, j);
+		return write_form(p->form, j);
 	if (is_same(p->flat, "command"))
 		return make_title(run);
 	if (is_same(p->flat, "timestamp"))
@@ -251,7 +421,7 @@ make_value(const struct json *run, const struct flatkeys_key *p)
 static const struct json *
 find_odd_value(const struct json *run, const char *name)
 {
-	const struct metric *m = flatkeys_metric(name);
+	const struct metric *m = find_flat_metric(name);
 	const struct json *j = json_get(json_get(run, "config"), name);
 
 	if (!j)
@@ -269,7 +439,7 @@ write_keys(const struct json *run)
 	const struct json *said = json_get(kept, "said");
 	struct json *obj = json_object();
 
-	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++) {
+	for (const struct flat_key *k = flat_table; k->flat; k++) {
 		const char *name = k->flat;
 
 		if (!json_get(said, name) || is_same(name, "command"))
@@ -309,11 +479,11 @@ flat_columns(const struct json *run)
 {
 	struct json *obj = write_keys(run);
 
-	for (const struct flatkeys_key *k = flatkeys_table; k->flat; k++)
-		if (k->form == FLATKEYS_DIGITS && json_get(obj, k->flat))
+	for (const struct flat_key *k = flat_table; k->flat; k++)
+		if (k->form == FLAT_DIGITS && json_get(obj, k->flat))
 			json_set(obj, k->flat,
-			    flatkeys_read(FLATKEYS_DIGITS,
-				json_dup(json_get(obj, k->flat))));
+			    read_form(
+				FLAT_DIGITS, json_dup(json_get(obj, k->flat))));
 	add_remaining(obj, run, "env", "env_");
 	add_remaining(obj, run, "config", "");
 	add_remaining(obj, run, "metrics", "");
@@ -341,11 +511,11 @@ flat_identity(const struct json *run)
 	for (j = json_first(json_get(run, "config")); j; j = json_next(j))
 		/* What only vkb-load records tells cases apart, but never two
 		 * runs of one file that are equal otherwise. */
-		if (!flatkeys_has("config", json_key(j)) &&
+		if (!has_flat_key("config", json_key(j)) &&
 		    !config_find_identity(json_key(j)))
 			json_set(obj, json_key(j), json_dup(j));
 	for (j = json_first(metrics); j; j = json_next(j))
-		if (!flatkeys_has("metrics", json_key(j)) &&
+		if (!has_flat_key("metrics", json_key(j)) &&
 		    !(complete && is_measured(json_key(j))))
 			json_set(obj, json_key(j), json_dup(j));
 	json_free(bare);
@@ -454,7 +624,7 @@ is_text_column(const char *column)
 {
 	static const char *const texts[] = {
 	    "command", "test_id", "test_phase", "scenario", "dataset"};
-	const struct flatkeys_key *k = flatkeys_table;
+	const struct flat_key *k = flat_table;
 
 	while (k->flat && strcmp(k->flat, column) != 0)
 		k++;

@@ -67,4 +67,24 @@ struct json *flat_row_to_run(struct json *row);
  * frees. NULL: there is none. */
 struct json *flat_parse_column(const char *column, const char *text);
 
+/* How a value of a run is written. */
+enum flat_form {
+	FLAT_PLAIN,
+	FLAT_SWITCH, /* true is "enabled", false is "disabled" */
+	FLAT_DIGITS, /* a number is a string */
+};
+
+struct flat_key {
+	const char *flat;
+	const char *section, *key; /* NULL: made of several values */
+	enum flat_form form;
+	const char *sql; /* type of its column, which each table has, even if no
+			  * run has the key; NULL: inferred, if a run has it */
+	bool module;     /* of runs of a module only */
+	bool notnull;
+};
+
+/* Ends with a key whose 'flat' is NULL. */
+extern const struct flat_key flat_table[];
+
 #endif

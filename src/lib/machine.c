@@ -4,7 +4,6 @@
 #include "cpulist.h"
 #include "json.h"
 #include "mem.h"
-#include "machinestate.h"
 #include "record.h"
 #include "str.h"
 #include "sysfile.h"
@@ -15,13 +14,130 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#define CPU "/sys/devices/system/cpu/"
+
+/* --- its state now */
+
+#define MEMINFO "/proc/meminfo"
+
+/* Returns the highest temperature in degrees. The files hold thousandths; the
+ * file 'about' in the same folder names the sensor. */
+static double
+find_hottest(const char *root, const char *pattern, const char *about,
+    const char *const *wanted)
+{
+	char **list = sysfile_glob(root, pattern), *path, *what;
+	double max = NAN;
+
+	for (char **p = list; *p; p++) {
+		path = mem_printf(
+		    "%.*s/%s", (int)(strrchr(*p, '/') - *p), *p, about);
+		what = sysfile_line(root, path);
+		for (const char *const *w = wanted; what && *w; w++)
+			if (str_starts(what, *w)) {
+				max = fmax(max, sysfile_num(root, *p) / 1000);
+				break;
+			}
+		free(what);
+		free(path);
+	}
+	mem_free_list(list);
+	return max;
+}
+
+double
+machine_state_temperature(const char *root)
+{
+	static const char *const chips[] = {
+	    "coretemp", "k10temp", "zenpower", "cpu", "soc", NULL};
+	static const char *const zones[] = {
+	    "x86_pkg_temp", "cpu", "soc", "CPU", NULL};
+	double t = find_hottest(
+	    root, "/sys/class/hwmon/hwmon*/temp*_input", "name", chips);
+
+	return isnan(t)
+	    ? find_hottest(
+		  root, "/sys/class/thermal/thermal_zone*/temp", "type", zones)
+	    : t;
+}
+
+void
+machine_state_clocks(const char *root, struct machine_state_clocks *c)
+{
+	char **list =
+	    sysfile_glob(root, CPU "cpu[0-9]*/cpufreq/scaling_cur_freq");
+	double sum = 0, v;
+	size_t n = 0;
+
+	*c = (struct machine_state_clocks){NAN, NAN, NAN};
+	for (char **p = list; *p; p++) {
+		v = sysfile_num(root, *p) / 1000;
+		if (isnan(v))
+			continue;
+		sum += v;
+		c->slowest_mhz = fmin(c->slowest_mhz, v);
+		c->fastest_mhz = fmax(c->fastest_mhz, v);
+		n++;
+	}
+	mem_free_list(list);
+	if (n)
+		c->mean_mhz = sum / (double)n;
+}
+
+double
+machine_state_throttles(const char *root)
+{
+	char **list = sysfile_glob(
+	    root, CPU "cpu[0-9]*/thermal_throttle/core_throttle_count");
+	double sum = *list ? 0 : NAN;
+
+	for (char **p = list; *p; p++)
+		sum += sysfile_num(root, *p);
+	mem_free_list(list);
+	return sum;
+}
+
+/* Returns a new object: load, frequency, temperature, memory, throttling,
+ * pressure. Caller frees with json_free. */
+static struct json *
+read_state(const char *root)
+{
+	struct json *now = json_object();
+	struct machine_state_clocks clocks;
+	struct cgroup c;
+
+	json_set_num(now, "load_1m", sysfile_num(root, "/proc/loadavg"));
+	json_set_num(now, "uptime_s", sysfile_num(root, "/proc/uptime"));
+	machine_state_clocks(root, &clocks);
+	json_set_num(now, "freq_mhz", clocks.mean_mhz);
+	json_set_num(now, "slowest_mhz", clocks.slowest_mhz);
+	json_set_num(now, "fastest_mhz", clocks.fastest_mhz);
+	json_set_num(now, "temperature_c", machine_state_temperature(root));
+	json_set_num(now, "thermal_throttles", machine_state_throttles(root));
+	json_set_num(now, "memory_available_mb",
+	    round(sysfile_value_num(root, MEMINFO, "MemAvailable") / 1024));
+	json_set_num(now, "swap_used_mb",
+	    round((sysfile_value_num(root, MEMINFO, "SwapTotal") -
+		      sysfile_value_num(root, MEMINFO, "SwapFree")) /
+		1024));
+	json_set_num(now, "cpu_pressure_percent",
+	    sysfile_value_num(root, "/proc/pressure/cpu", "some avg10"));
+	json_set_num(now, "memory_pressure_percent",
+	    sysfile_value_num(root, "/proc/pressure/memory", "some avg10"));
+	cgroup_read(&c, root);
+	json_set_num(now, "cgroup_throttled", c.throttled);
+	json_set_num(now, "cgroup_throttled_s", c.throttled_s);
+	cgroup_free(&c);
+	return now;
+}
+
+/* --- what it is */
+
 /* What affects results most. */
 static const char *const brief_keys[] = {"host", "arch", "kernel", "os",
     "cpu_model", "microcode", "cpus", "virtual", "governor", "turbo", "smt",
     "idle_states", "aslr", "thp", "numa_nodes", "numa_balancing", "mitigations",
     "clocksource", "isolated_cpus", "cgroup_cpus"};
-
-#define CPU "/sys/devices/system/cpu/"
 
 static void
 set_taken(struct json *j, const char *key, char *v)
@@ -159,17 +275,6 @@ add_host_id(struct json *env, const char *root)
 	free(id);
 }
 
-static double
-count_listed_cpus(const char *list)
-{
-	const char *why;
-	cpu_set_t set;
-
-	if (!list || cpulist_parse(list, &set, &why) < 0)
-		return NAN;
-	return CPU_COUNT(&set);
-}
-
 /* Counts the different values in the files that match. */
 static double
 count_distinct_values(const char *root, const char *pattern)
@@ -186,11 +291,11 @@ count_distinct_values(const char *root, const char *pattern)
 static void
 add_processor(struct json *env, const char *root)
 {
+	cpu_set_t online;
 	char *v;
 
-	v = sysfile_line(root, CPU "online");
-	json_set_num(env, "cpus", count_listed_cpus(v));
-	free(v);
+	if (cpulist_read(root, CPU "online", &online))
+		json_set_num(env, "cpus", CPU_COUNT(&online));
 	json_set_num(env, "sockets",
 	    count_distinct_values(
 		root, CPU "cpu[0-9]*/topology/physical_package_id"));
@@ -320,16 +425,12 @@ add_interrupts(struct json *env, const char *root)
 {
 	char **list = sysfile_glob(root, "/proc/irq/[0-9]*/smp_affinity_list");
 	cpu_set_t all, one;
-	const char *why;
 	int runs;
-	char *v;
 
 	CPU_ZERO(&all);
 	for (char **p = list; *p; p++) {
-		v = sysfile_line(root, *p);
-		if (v && cpulist_parse(v, &one, &why) == 0)
-			CPU_OR(&all, &all, &one);
-		free(v);
+		cpulist_read(root, *p, &one);
+		CPU_OR(&all, &all, &one);
 	}
 	mem_free_list(list);
 	if (CPU_COUNT(&all))
@@ -405,7 +506,7 @@ machine_record(const char *root, const char *session)
 	json_set_str(rec, "session", session);
 	json_set_str(rec, "time", clock_iso(now));
 	json_set(rec, "env", read_settings(root));
-	json_set(rec, "now", machine_state_read(root));
+	json_set(rec, "now", read_state(root));
 	return rec;
 }
 

@@ -31,4 +31,19 @@ bool machine_stat_is_whole(const char *root);
  */
 int machine_runs(const char *root, const char *program);
 
+/* --- the state now; what cannot be read is absent, or NAN */
+
+/* Degrees Celsius of the hottest sensor of the CPU. */
+double machine_state_temperature(const char *root);
+
+struct machine_state_clocks {
+	double mean_mhz, slowest_mhz, fastest_mhz;
+};
+
+/* Current frequencies over all CPUs that report one. */
+void machine_state_clocks(const char *root, struct machine_state_clocks *);
+
+/* How often CPUs were throttled because of heat since boot. */
+double machine_state_throttles(const char *root);
+
 #endif

@@ -10,7 +10,32 @@
 #include <stddef.h>
 
 struct json;
-struct topology;
+
+/* The CPUs of this machine: which of them share a core, a cache, a NUMA node.
+ */
+struct topology_cpu {
+	int cpu;
+	/* Equal for CPUs of one core, L3 cache, NUMA node. */
+	int core, cache, node;
+	bool isolated;   /* the kernel puts nothing there by itself */
+	bool interrupts; /* it handles interrupts that other CPUs do not */
+	bool allowed;    /* this process may use it */
+};
+
+struct topology {
+	struct topology_cpu *v; /* those that are online, by number */
+	size_t n;
+};
+
+/*
+ * Reads the CPUs; 'root' is as in sysfile.h. 'affinity' has those that this
+ * process inherited. Isolated CPUs, which nothing inherits, are allowed too if
+ * it has all the others that its control group allows. What cannot be read is
+ * as if all CPUs were alike. Call placement_free_cpus.
+ */
+void placement_read_cpus(
+    struct topology *, const char *root, const cpu_set_t *affinity);
+void placement_free_cpus(struct topology *);
 
 struct placement_demand {
 	size_t servers;        /* processes to start; 0: they run already */

@@ -1,7 +1,6 @@
 #include "runseries.h"
 #include "changepoint.h"
 #include "hist.h"
-#include "histdiff.h"
 #include "json.h"
 #include "mem.h"
 #include "runrecord.h"

@@ -6,7 +6,6 @@
 #include "hashset.h"
 #include "hist.h"
 #include "histcodec.h"
-#include "histdiff.h"
 #include "intern.h"
 #include "json.h"
 #include "jsonl.h"

@@ -1,5 +1,4 @@
 #include "build.h"
-#include "artifacts.h"
 #include "buildstep.h"
 #include "cache.h"
 #include "cgroup.h"
@@ -397,7 +396,7 @@ build_find(
 {
 	char *dir = cache_path(w->cache, "builds", r->key);
 	char *log = mem_printf("%s/log", dir);
-	int rc = artifacts_find(dir, rec);
+	int rc = buildstep_find(dir, rec);
 
 	if (rc == 1 && !json_get(rec, "log"))
 		json_set_str(rec, "log", log);
@@ -520,14 +519,14 @@ collect_artifacts(struct build *b, const char *dir)
 	int rc = -1;
 
 	if (b->step->collect(b->step, b->tree.dir, dir, note) < 0 ||
-	    artifacts_put(dir, "log", b->log, NULL, NULL) < 0)
+	    buildstep_put(dir, "log", b->log, NULL, NULL) < 0)
 		goto out;
 	if (!b->step->fresh) {
 		json_set_bool(note, "incremental", b->incremental);
 		json_set_num(note, "seconds",
 		    (double)((clock_ns() - b->began) / 1000000) / 1000);
 	}
-	rc = artifacts_write_note(dir, note);
+	rc = buildstep_write_note(dir, note);
 out:
 	json_free(note);
 	return rc;

@@ -1,5 +1,4 @@
 #include "modulebuild.h"
-#include "artifacts.h"
 #include "buildstep.h"
 #include "hash.h"
 
@@ -195,7 +194,7 @@ collect_module(const struct buildstep *r, const char *tree, const char *dir,
 		rc = err_fail_sys("cannot read the module '%s'", path);
 	else {
 		json_set_str(note, "module_sha256", hex);
-		rc = artifacts_put(
+		rc = buildstep_put(
 		    dir, strrchr(path, '/') + 1, path, note, "module");
 	}
 	free(path);

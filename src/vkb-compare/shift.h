@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "histdiff.h"
+#include "hist.h"
 
 struct comparison;
 struct pairing;

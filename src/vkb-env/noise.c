@@ -1,6 +1,6 @@
 #include "noise.h"
 #include "json.h"
-#include "setting.h"
+#include "tune.h"
 #include "str.h"
 
 #include <math.h>
@@ -87,15 +87,15 @@ check_idle(const struct machine_check *l)
 	struct edits c = {0};
 	enum answer a = FINE;
 
-	setting_find(&c, l->root, l->s->name);
+	tune_find(&c, l->root, l->s->name);
 	if (c.n) {
 		a = NOISY;
 		str_printf(l->why,
 		    "CPUs may sleep deeply: %zu states, such as %s", c.n,
 		    c.v[0].path);
-	} else if (!setting_known(l->root, l->s->name))
+	} else if (!tune_is_known(l->root, l->s->name))
 		a = UNKNOWN;
-	setting_edits_free(&c);
+	tune_free_edits(&c);
 	return a;
 }
 
@@ -250,7 +250,7 @@ show_source(struct str *out, const struct source *s, const char *why)
 	str_printf(out, "%s: ", s->name);
 	str_visible(out, why);
 	str_printf(out, "\n    costs: %s\n    fix:   ", s->costs);
-	if (setting_listed(s->name))
+	if (tune_is_listed(s->name))
 		str_printf(out, "vkb-env --apply %s; or ", s->name);
 	str_printf(out, "%s\n", s->fix);
 }

@@ -4,16 +4,158 @@
 #include "json.h"
 #include "jsonfile.h"
 #include "mem.h"
-#include "setting.h"
 #include "str.h"
 #include "sysfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define CPU "/sys/devices/system/cpu/"
+#define AWAKE_US 2 /* exit latency up to which an idle state may stay: C1 */
+
+struct setting {
+	const char *name;    /* NULL ends the table */
+	const char *pattern; /* files; or several entries of one name */
+	const char *wanted;
+	const char *bad; /* only this value is changed; NULL: any other */
+};
+
+/* Shallow states may stay: with none, the CPU spins and heats up. */
+static bool
+is_shallow(const char *root, const char *path)
+{
+	char *latency = mem_printf(
+	    "%.*slatency", (int)(strrchr(path, '/') + 1 - path), path);
+	double us = sysfile_num(root, latency);
+
+	free(latency);
+	return isnan(us) || us <= AWAKE_US;
+}
+
+/* In the order in which they are set. SMT is first: turning it off takes half
+ * of the CPUs away. */
+static const struct setting setting_table[] = {
+    {"smt", CPU "smt/control", "off", "on"},
+    {"governor", CPU "cpu[0-9]*/cpufreq/scaling_governor", "performance", NULL},
+    {"turbo", CPU "intel_pstate/no_turbo", "1", NULL},
+    {"turbo", CPU "cpufreq/boost", "0", NULL},
+    {"idle", CPU "cpu[0-9]*/cpuidle/state[0-9]*/disable", "1", "0"},
+    {"aslr", "/proc/sys/kernel/randomize_va_space", "0", NULL},
+    {"thp", "/sys/kernel/mm/transparent_hugepage/enabled", "madvise", "always"},
+    {"ksm", "/sys/kernel/mm/ksm/run", "0", NULL},
+    {"numa_balancing", "/proc/sys/kernel/numa_balancing", "0", NULL},
+    {"nmi_watchdog", "/proc/sys/kernel/nmi_watchdog", "0", NULL}, {0}};
+
+/* Writes a value. Returns 0, or -1 with errno; EINVAL: it did not stay. */
+static int
+write_setting(const char *root, const char *path, const char *value)
+{
+	char *whole = mem_printf("%s%s", root, path), *now;
+	size_t n = strlen(value);
+	int fd = open(whole, O_WRONLY | O_CLOEXEC | O_TRUNC), error = 0;
+	ssize_t put;
+
+	free(whole);
+	if (fd < 0)
+		return -1;
+	put = write(fd, value, n);
+	if (put != (ssize_t)n)
+		error = put < 0 ? errno : EIO;
+	if (close(fd) < 0 && !error)
+		error = errno;
+	now = sysfile_chosen(root, path);
+	if (!error && (!now || strcmp(now, value) != 0))
+		error = EINVAL;
+	free(now);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static void
+add_edit(struct edits *c, const char *path, const char *old, const char *new,
+    const char *name)
+{
+	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
+	c->v[c->n++] =
+	    (struct change){mem_str(path), mem_str(old), mem_str(new), name};
+}
+
+void
+tune_free_edits(struct edits *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		free(c->v[i].path);
+		free(c->v[i].old);
+		free(c->v[i].new);
+	}
+	free(c->v);
+	*c = (struct edits){0};
+}
+
+static void
+find_setting_edits(struct edits *c, const char *root, const struct setting *s)
+{
+	char **list = sysfile_glob(root, s->pattern), *now;
+
+	for (char **p = list; *p; p++) {
+		now = sysfile_chosen(root, *p);
+		if (now && strcmp(now, s->wanted) != 0 &&
+		    (!s->bad || strcmp(now, s->bad) == 0) &&
+		    !(strcmp(s->name, "idle") == 0 && is_shallow(root, *p)))
+			add_edit(c, *p, now, s->wanted, s->name);
+		free(now);
+	}
+	mem_free_list(list);
+}
+
+void
+tune_find(struct edits *c, const char *root, const char *name)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (!name || strcmp(s->name, name) == 0)
+			find_setting_edits(c, root, s);
+}
+
+bool
+tune_is_listed(const char *name)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (strcmp(s->name, name) == 0)
+			return true;
+	return false;
+}
+
+bool
+tune_is_known(const char *root, const char *name)
+{
+	char *all = NULL;
+	bool known;
+
+	for (const struct setting *s = setting_table; s->name && !all; s++)
+		if (strcmp(s->name, name) == 0)
+			all = sysfile_all(root, s->pattern);
+	known = all != NULL;
+	free(all);
+	return known;
+}
+
+/* Returns the name of a file's setting, or NULL: no other file is written. */
+static const char *
+name_setting(const char *path)
+{
+	for (const struct setting *s = setting_table; s->name; s++)
+		if (!strstr(path, "..") &&
+		    fnmatch(s->pattern, path, FNM_PATHNAME) == 0)
+			return s->name;
+	return NULL;
+}
 
 #define BOOT "/proc/sys/kernel/random/boot_id"
 
@@ -51,10 +193,10 @@ parse_state(const struct tune *t, const struct json *j, struct edits *c)
 		path = json_get_str(one, "path");
 		old = json_get_str(one, "old");
 		new = json_get_str(one, "new");
-		if (!path || !old || !new || !setting_name(path))
+		if (!path || !old || !new || !name_setting(path))
 			return err_fail(
 			    "'%s' is not a state file of vkb-env", t->state);
-		setting_edits_add(c, path, old, new, setting_name(path));
+		add_edit(c, path, old, new, name_setting(path));
 	}
 	return 0;
 }
@@ -93,7 +235,7 @@ restore_setting(const struct tune *t, const struct change *c)
 		    "'%s' has been set to '%s' since and is kept; it was '%s'",
 		    c->path, now, c->old);
 		rc = 0;
-	} else if (setting_write(t->root, c->path, c->old) < 0)
+	} else if (write_setting(t->root, c->path, c->old) < 0)
 		rc = err_fail_sys("cannot set '%s' to '%s'", c->path, c->old);
 	free(now);
 	return rc;
@@ -146,7 +288,7 @@ restore_state(const struct tune *t)
 	if (parse_state(t, j, &c) == 0)
 		rc = is_of_this_boot(t, j) ? restore_settings(t, &c)
 					   : remove_state(t);
-	setting_edits_free(&c);
+	tune_free_edits(&c);
 	json_free(j);
 	return rc;
 }
@@ -201,15 +343,15 @@ static int
 find_edits(const struct tune *t, char *const *names, size_t n, struct edits *c)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!setting_listed(names[i]))
+		if (!tune_is_listed(names[i]))
 			return err_fail("unknown setting '%s'", names[i]);
-		if (!setting_known(t->root, names[i]))
+		if (!tune_is_known(t->root, names[i]))
 			return err_fail(
 			    "this machine has no setting '%s'", names[i]);
-		setting_find(c, t->root, names[i]);
+		tune_find(c, t->root, names[i]);
 	}
 	if (!n)
-		setting_find(c, t->root, NULL);
+		tune_find(c, t->root, NULL);
 	return 0;
 }
 
@@ -252,7 +394,7 @@ write_settings(const struct tune *t, const struct edits *c)
 {
 	for (size_t i = 0; i < c->n; i++)
 		if (!is_gone(t, &c->v[i]) &&
-		    setting_write(t->root, c->v[i].path, c->v[i].new) < 0)
+		    write_setting(t->root, c->v[i].path, c->v[i].new) < 0)
 			return err_fail_sys("cannot set %s: '%s' to '%s'",
 			    c->v[i].name, c->v[i].path, c->v[i].new);
 	return 0;
@@ -291,6 +433,6 @@ tune_apply(const struct tune *t, char *const *names, size_t n, pid_t pid)
 			report_settings(&c);
 	}
 	close(lock);
-	setting_edits_free(&c);
+	tune_free_edits(&c);
 	return rc;
 }

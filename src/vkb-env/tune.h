@@ -28,4 +28,28 @@ int tune_apply(const struct tune *, char *const *names, size_t n, pid_t pid);
  */
 int tune_restore(const struct tune *);
 
+/* --- the settings, and their values for measuring */
+
+struct change {
+	char *path; /* without 'root' */
+	char *old, *new;
+	const char *name; /* of the setting; borrowed */
+};
+
+struct edits {
+	struct change *v;
+	size_t n, cap;
+};
+
+/* Adds the files that lack the wanted value; 'name' NULL: all settings. */
+void tune_find(struct edits *, const char *root, const char *name);
+
+/* Returns true if there is such a setting, here or on another machine. */
+bool tune_is_listed(const char *name);
+
+/* Returns true if this machine has files of the setting. */
+bool tune_is_known(const char *root, const char *name);
+
+void tune_free_edits(struct edits *);
+
 #endif

@@ -131,9 +131,9 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 			empty++;
 		if (empty == n || (n > 1 && s[0] == '#' && s[1] == ' '))
 			continue;
-		k = lines_torn(l) ? 0 : parse_count(s, n, &v);
+		k = l->torn ? 0 : parse_count(s, n, &v);
 		if (!k && !bad++) {
-			first = lines_number(l);
+			first = l->number;
 			frame = empty > 0;
 		}
 		if (!k)
@@ -146,13 +146,13 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 	str_free(&last.text);
 	free(last.end);
 	free(last.node);
-	if (bad == 1 && lines_torn(l))
+	if (bad == 1 && l->torn)
 		err_say("%s:%llu: the last line has no newline and is ignored",
-		    lines_name(l), first);
+		    l->name, first);
 	else if (bad)
 		err_say("%s:%llu: not a stack followed by a count; lines "
 			"ignored: %llu%s",
-		    lines_name(l), first, bad,
+		    l->name, first, bad,
 		    frame ? "; of 'perf script' the fields -F "
 			    "comm,pid,tid,time,event,ip,sym,dso are read"
 			  : "");

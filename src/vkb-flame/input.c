@@ -375,7 +375,7 @@ perftext_read(struct lines *l, struct folding *f)
 	while ((k = lines_next(l, &p, &n)) > 0) {
 		const char *end = p + n;
 
-		if (lines_torn(l))
+		if (l->torn)
 			break;
 		if (n && end[-1] == '\r')
 			end--;
@@ -387,18 +387,18 @@ perftext_read(struct lines *l, struct folding *f)
 			   : parse_outer_line(&r, p, end)))
 			continue;
 		else if (!bad++)
-			first = lines_number(l);
+			first = l->number;
 	}
 	if (k == 0)
 		end_sample(&r);
 	else if (k > 0)
 		err_say("%s:%llu: the last line has no newline; the last "
 			"sample is ignored",
-		    lines_name(l), lines_number(l));
+		    l->name, l->number);
 	if (bad)
 		err_say("%s:%llu: neither an event nor a frame; lines ignored: "
 			"%llu",
-		    lines_name(l), first, bad);
+		    l->name, first, bad);
 	return k || bad ? -1 : 0;
 }
 
@@ -501,13 +501,11 @@ read_samples(struct lines *l, const char *file, const struct input_target *to,
 		rc = err_fail("%s: there is no sample of '%s', but %llu of "
 			      "other events; choose one that all profiles have "
 			      "with --event",
-		    lines_name(l), folding_get_event(f),
-		    folding_count_others(f));
+		    l->name, folding_get_event(f), folding_count_others(f));
 	else if (folding_count_others(f) && !o->event)
 		err_say("%s: %llu samples of other events than '%s' are "
 			"ignored; choose the event with --event",
-		    lines_name(l), folding_count_others(f),
-		    folding_get_event(f));
+		    l->name, folding_count_others(f), folding_get_event(f));
 	if (!*to->event && folding_get_event(f))
 		*to->event = mem_str(folding_get_event(f));
 	folding_free(f);
@@ -545,8 +543,8 @@ read_records(struct lines *l, const struct input_target *to,
 	while ((rc = lines_next(l, &s, &n)) > 0) {
 		if (strspn(s, " \t\r") == n)
 			continue;
-		where = mem_printf("%s:%llu", lines_name(l), lines_number(l));
-		bad |= lines_torn(l)
+		where = mem_printf("%s:%llu", l->name, l->number);
+		bad |= l->torn
 		    ? err_fail("%s: the last line has no newline", where)
 		    : read_record(to, s, n, where, o);
 		free(where);
@@ -554,7 +552,7 @@ read_records(struct lines *l, const struct input_target *to,
 	if (rc == 0 && !bad && to->counts->n == before)
 		return err_fail("%s: there is no profile of counts; "
 				"'vkb-load --count' writes them",
-		    lines_name(l));
+		    l->name);
 	return rc < 0 || bad ? -1 : 0;
 }
 
@@ -581,15 +579,15 @@ read_profile(struct lines *l, FILE *in, const struct input_target *to,
 			break;
 	if (k <= 0)
 		return k;
-	if (lines_number(l) == 1 && n >= 8 && memcmp(s, "PERFILE2", 8) == 0)
+	if (l->number == 1 && n >= 8 && memcmp(s, "PERFILE2", 8) == 0)
 		return in == stdin
 		    ? err_fail("stdin is a perf.data: give its name, or pipe "
 			       "the output of 'perf script' in")
-		    : read_samples(l, lines_name(l), to, o);
+		    : read_samples(l, l->name, to, o);
 	if (callgraph_is_callgrind(s, n))
-		return callgraph_read_callgrind(to->counts, in, lines_name(l),
-		    (size_t)lines_number(l), &counts);
-	lines_unread(l);
+		return callgraph_read_callgrind(
+		    to->counts, in, l->name, (size_t)l->number, &counts);
+	l->again = true;
 	if (*s == '{')
 		return read_records(l, to, &counts);
 	if (perftext_is_event(s, n))
@@ -598,7 +596,7 @@ read_profile(struct lines *l, FILE *in, const struct input_target *to,
 		return folded_read(l, to->tree, to->column, to->samples);
 	return err_fail("%s:%llu: neither output of 'perf script' nor folded "
 			"stacks nor counts of callgrind",
-	    lines_name(l), lines_number(l));
+	    l->name, l->number);
 }
 
 int

@@ -7,16 +7,6 @@
 
 #define PIECE (1 << 18) /* bytes read at once */
 
-struct lines {
-	FILE *f;
-	const char *name;
-	char *line;
-	size_t n, cap;
-	unsigned long long number;
-	bool torn;  /* the last line has no newline */
-	bool again; /* return the last line once more */
-};
-
 struct lines *
 lines_open(FILE *f, const char *name)
 {
@@ -35,18 +25,6 @@ lines_close(struct lines *l)
 		fclose(l->f);
 	free(l->line);
 	free(l);
-}
-
-const char *
-lines_name(const struct lines *l)
-{
-	return l->name;
-}
-
-unsigned long long
-lines_number(const struct lines *l)
-{
-	return l->number;
 }
 
 int
@@ -69,16 +47,4 @@ lines_next(struct lines *l, const char **line, size_t *n)
 	*line = l->line;
 	*n = l->n;
 	return 1;
-}
-
-void
-lines_unread(struct lines *l)
-{
-	l->again = true;
-}
-
-bool
-lines_torn(const struct lines *l)
-{
-	return l->torn;
 }

@@ -6,7 +6,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct lines;
+struct lines {
+	FILE *f;
+	const char *name;
+	char *line; /* the last one, of n bytes */
+	size_t n, cap;
+	unsigned long long number;
+	bool torn;  /* it has no newline */
+	bool again; /* lines_next is to return it once more */
+};
 
 /* Takes the file, which lines_close closes unless it is stdin; borrows 'name'.
  */
@@ -18,10 +26,5 @@ void lines_close(struct lines *);
  * borrowed until the next call; 0 at the end; -1 after reporting a read error.
  */
 int lines_next(struct lines *, const char **line, size_t *n);
-void lines_unread(struct lines *);     /* returns that line again */
-bool lines_torn(const struct lines *); /* that line has no newline */
-
-const char *lines_name(const struct lines *);
-unsigned long long lines_number(const struct lines *); /* of the last line */
 
 #endif

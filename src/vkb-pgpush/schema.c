@@ -1,6 +1,6 @@
 #include "schema.h"
 #include "err.h"
-#include "flatkeys.h"
+#include "flat.h"
 #include "mem.h"
 #include "pg.h"
 #include "spool.h"
@@ -219,7 +219,7 @@ schema_check(const struct schema *s)
 
 /* Columns that every table has beside those of the Python tool: the key first.
  */
-static const struct flatkeys_key own_columns[] = {
+static const struct flat_key own_columns[] = {
     {"vkb_case", NULL, NULL, .sql = "text"},
     {"vkb_index", NULL, NULL, .sql = "integer"},
     {"vkb_session", NULL, NULL, .sql = "text"},
@@ -230,12 +230,12 @@ static const struct flatkeys_key own_columns[] = {
 
 /* Returns the next column that tables have, the first after NULL; NULL: none.
  */
-static const struct flatkeys_key *
-next_base_column(const struct flatkeys_key *k)
+static const struct flat_key *
+next_base_column(const struct flat_key *k)
 {
 	if (!k || (k >= own_columns && k + 1 < own_columns + OWN))
 		return k ? k + 1 : own_columns;
-	k = k == &own_columns[OWN - 1] ? flatkeys_table : k + 1;
+	k = k == &own_columns[OWN - 1] ? flat_table : k + 1;
 	while (k->flat && !k->sql)
 		k++;
 	return k->flat ? k : NULL;
@@ -433,10 +433,10 @@ plan_wider_column(struct schema *s, struct schema_column *c,
 	}
 }
 
-static const struct flatkeys_key *
+static const struct flat_key *
 find_base_column(const char *name)
 {
-	const struct flatkeys_key *k = next_base_column(NULL);
+	const struct flat_key *k = next_base_column(NULL);
 
 	while (k && strcmp(k->flat, name) != 0)
 		k = next_base_column(k);
@@ -447,7 +447,7 @@ find_base_column(const char *name)
 static struct coltype
 choose_new_type(const char *name, const struct spool_column *from)
 {
-	const struct flatkeys_key *b = find_base_column(name);
+	const struct flat_key *b = find_base_column(name);
 	struct coltype t;
 
 	if (!b)
@@ -485,7 +485,7 @@ plan_base_columns(struct schema *s, const struct spool *spool)
 	size_t had = s->ncols, rows = spool_count_rows(spool);
 	const struct spool_column *from;
 
-	for (const struct flatkeys_key *k = next_base_column(NULL); k;
+	for (const struct flat_key *k = next_base_column(NULL); k;
 	     k = next_base_column(k)) {
 		if ((k->module && !s->module) || schema_find_column(s, k->flat))
 			continue;

@@ -4,7 +4,6 @@
 #include "intern.h"
 #include "mem.h"
 #include "num.h"
-#include "packet.h"
 
 #include <arpa/inet.h>
 #include <pcap/pcap.h>
@@ -15,7 +14,7 @@ struct capture {
 	const char *name;
 	unsigned port;
 	struct recorder *recorder;
-	enum packet_link link;
+	enum flow_link link;
 	struct intern *ids; /* of flows */
 	struct flow **flows;
 	size_t nflows, cap;
@@ -34,11 +33,11 @@ find_link(pcap_t *p, struct capture *c)
 {
 	static const struct {
 		int type;
-		enum packet_link link;
-	} links[] = {{DLT_RAW, PACKET_IP}, {DLT_IPV4, PACKET_IP},
-	    {DLT_IPV6, PACKET_IP}, {DLT_NULL, PACKET_LOOPBACK},
-	    {DLT_LOOP, PACKET_LOOPBACK}, {DLT_EN10MB, PACKET_ETHERNET},
-	    {DLT_LINUX_SLL, PACKET_COOKED}, {DLT_LINUX_SLL2, PACKET_COOKED2}};
+		enum flow_link link;
+	} links[] = {{DLT_RAW, FLOW_IP}, {DLT_IPV4, FLOW_IP},
+	    {DLT_IPV6, FLOW_IP}, {DLT_NULL, FLOW_LOOPBACK},
+	    {DLT_LOOP, FLOW_LOOPBACK}, {DLT_EN10MB, FLOW_ETHERNET},
+	    {DLT_LINUX_SLL, FLOW_COOKED}, {DLT_LINUX_SLL2, FLOW_COOKED2}};
 	int type = pcap_datalink(p);
 	const char *text = pcap_datalink_val_to_name(type);
 
@@ -53,7 +52,7 @@ find_link(pcap_t *p, struct capture *c)
 
 /* Returns the flow of a segment, which may be new. */
 static struct flow *
-find_flow(struct capture *c, const struct packet_segment *s)
+find_flow(struct capture *c, const struct flow_segment *s)
 {
 	char from[INET6_ADDRSTRLEN + 2] = "", to[INET6_ADDRSTRLEN] = "";
 	bool wide = s->family == AF_INET6;
@@ -77,10 +76,9 @@ find_flow(struct capture *c, const struct packet_segment *s)
 static int
 take_packet(struct capture *c, const struct pcap_pkthdr *h, const u_char *bytes)
 {
-	struct packet_segment s = {0};
+	struct flow_segment s = {0};
 
-	if (!packet_parse(&s, c->link, bytes, h->caplen) ||
-	    s.to_port != c->port)
+	if (!flow_parse(&s, c->link, bytes, h->caplen) || s.to_port != c->port)
 		return 0;
 	c->packets += s.n > 0;
 	return flow_add(find_flow(c, &s), &s,

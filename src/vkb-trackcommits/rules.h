@@ -9,6 +9,7 @@
 #ifndef RULES_H
 #define RULES_H
 
+#include <stddef.h>
 #include <stdbool.h>
 
 enum rules_status {
@@ -71,5 +72,19 @@ char *rules_prolong(const struct rules *, struct row *);
 
 /* Returns whether the row is a claim of the owner, or one that has ended. */
 bool rules_may_drop(const struct rules *, const struct row *);
+
+enum order { ORDER_NEWEST, ORDER_OLDEST, ORDER_BISECT };
+
+enum order_state { ORDER_FREE, ORDER_LATE, ORDER_KNOWN };
+
+#define ORDER_END ((size_t)-1)
+
+/*
+ * Returns the index of the next commit that is free, else late, else ORDER_END.
+ * ORDER_BISECT chooses the newest commit first, then the middle of the longest
+ * stretch between known commits or to the oldest end; of equally long ones the
+ * newest.
+ */
+size_t rules_next(enum order, const enum order_state *, size_t n);
 
 #endif

@@ -183,7 +183,7 @@ work_find_next(struct work *w, const struct lineage *h, size_t most, bool claim,
 			rc = add_found(w, h, at, r, claim, out);
 	}
 	while (rc == 0 && out->n < most &&
-	    (at = order_next(w->order, states, h->n)) != ORDER_END) {
+	    (at = rules_next(w->order, states, h->n)) != ORDER_END) {
 		states[at] = ORDER_KNOWN;
 		rc = add_found(w, h, at,
 		    row_at[at] ? &rows.v[row_at[at] - 1] : NULL, claim, out);

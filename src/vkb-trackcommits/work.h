@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "order.h"
 #include "rules.h"
 
 struct footprint;

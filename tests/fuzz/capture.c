@@ -2,7 +2,6 @@
  */
 #include "tracecheck.h"
 #include "vkb-record/flow.h"
-#include "vkb-record/packet.h"
 #include "vkb-record/recorder.h"
 
 #include <stdint.h>
@@ -19,10 +18,10 @@ feed_segments(struct recorder *r, const uint8_t *p, size_t n)
 {
 	struct flow_counts counts = {0};
 	struct flow *f = flow_new("fuzz");
-	struct packet_segment s;
+	struct flow_segment s;
 
 	while (n >= 4) {
-		s = (struct packet_segment){.begins = *p & 1,
+		s = (struct flow_segment){.begins = *p & 1,
 		    .missing = *p >> 1 & 1,
 		    .seq = UINT32_MAX - 99 + (p[1] << 8 | p[2]),
 		    .n = p[3],
@@ -44,13 +43,13 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("trace", MFD_CLOEXEC);
-	struct packet_segment s;
+	struct flow_segment s;
 	struct recorder *r;
 
 	if (fd < 0)
 		abort();
-	for (int link = PACKET_IP; link <= PACKET_COOKED2; link++)
-		if (packet_parse(&s, (enum packet_link)link, data, size) &&
+	for (int link = FLOW_IP; link <= FLOW_COOKED2; link++)
+		if (flow_parse(&s, (enum flow_link)link, data, size) &&
 		    ((const uint8_t *)s.data < data ||
 			(const uint8_t *)s.data + s.n > data + size))
 			abort();

@@ -1,5 +1,5 @@
 /* Foreign text as a line of MONITOR: what was read is written and read back. */
-#include "vkb-record/monline.h"
+#include "vkb-record/monitor.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,20 +10,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct monline a = {0}, b = {0};
+	struct monitor_line a = {0}, b = {0};
 	struct str s = {0};
 
-	if (!monline_parse((const char *)data, size, &a)) {
-		monline_append(&s, &a);
-		if (monline_parse(s.s, s.len, &b) || a.n != b.n ||
+	if (!monitor_parse((const char *)data, size, &a)) {
+		monitor_append_line(&s, &a);
+		if (monitor_parse(s.s, s.len, &b) || a.n != b.n ||
 		    a.us != b.us || a.db != b.db ||
 		    a.bytes.len != b.bytes.len ||
 		    (a.bytes.len &&
 			memcmp(a.bytes.s, b.bytes.s, a.bytes.len) != 0))
 			abort();
 	}
-	monline_free(&a);
-	monline_free(&b);
+	monitor_free_line(&a);
+	monitor_free_line(&b);
 	str_free(&s);
 	return 0;
 }

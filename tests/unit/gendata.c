@@ -205,7 +205,8 @@ natural(const struct vocabulary *v)
 	rng_seed(&r, 1, 0);
 	for (size_t i = 0; i < TEXTS; i++) {
 		str_clear(&s);
-		vocabulary_append_text(&s, v, &r, VOCABULARY_MEDIAN, SIZE_MAX / 8);
+		vocabulary_append_text(
+		    &s, v, &r, VOCABULARY_MEDIAN, SIZE_MAX / 8);
 		words[i] = s.len > 0;
 		for (size_t k = 0; k < s.len; k++)
 			words[i] += s.s[k] == ' ';

@@ -2,7 +2,6 @@
 #include "tap.h"
 
 #include "hist.h"
-#include "histdiff.h"
 #include "mem.h"
 #include "outlier.h"
 #include "rng.h"

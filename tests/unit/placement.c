@@ -5,7 +5,6 @@
 #include "placement.h"
 #include "str.h"
 #include "tap.h"
-#include "topology.h"
 
 #include <libgen.h>
 #include <stdio.h>
@@ -81,7 +80,7 @@ choose(const struct made *m, struct placement_demand d, const char *busy)
 		free(list);
 		placement_free(&p);
 	}
-	topology_free(&t);
+	placement_free_cpus(&t);
 	return str_take(&s);
 }
 
@@ -237,7 +236,7 @@ check_all(void)
 			CPU_ZERO(&cores);
 			if (r == PLACEMENT_FEW || r == PLACEMENT_NONE) {
 				bare += d.threads < 2;
-				topology_free(&t);
+				placement_free_cpus(&t);
 				continue;
 			}
 			for (size_t k = 0; k < t.n; k++)
@@ -257,7 +256,7 @@ check_all(void)
 				bare += CPU_COUNT(&p.servers[k]) == 0;
 			bare += CPU_COUNT(&p.clients) == 0;
 			placement_free(&p);
-			topology_free(&t);
+			placement_free_cpus(&t);
 		}
 	tap_ok(!mixed, "no demand puts a server and a client on one core");
 	tap_ok(!bare, "every server and client gets a CPU");
@@ -296,13 +295,13 @@ describe(const char *affinity)
 	cpu_set_t set;
 
 	cpulist_parse(affinity, &set, &why);
-	topology_read(&t, root, &set);
+	placement_read_cpus(&t, root, &set);
 	for (size_t i = 0; i < t.n; i++)
 		str_printf(&s, "%s%d %d %d %d %s%s%s", i ? ", " : "",
 		    t.v[i].cpu, t.v[i].core, t.v[i].cache, t.v[i].node,
 		    t.v[i].allowed ? "a" : "-", t.v[i].isolated ? "i" : "-",
 		    t.v[i].interrupts ? "n" : "-");
-	topology_free(&t);
+	placement_free_cpus(&t);
 	return str_take(&s);
 }
 

@@ -7,7 +7,6 @@
 #include "../bench/ranks.h"
 #include "energy.h"
 #include "hist.h"
-#include "histdiff.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"

@@ -6,7 +6,6 @@
 #include "json.h"
 #include "mem.h"
 #include "vkb-trackcommits/footprint.h"
-#include "vkb-trackcommits/order.h"
 #include "vkb-trackcommits/rules.h"
 #include "vkb-trackcommits/store.h"
 #include "vkb-trackcommits/work.h"
@@ -27,7 +26,7 @@ order_is(enum order o, const char *states, const char *want)
 		v[i] = states[i] == 'f' ? ORDER_FREE
 		    : states[i] == 'l'  ? ORDER_LATE
 					: ORDER_KNOWN;
-	while ((at = order_next(o, v, n)) != ORDER_END) {
+	while ((at = rules_next(o, v, n)) != ORDER_END) {
 		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%zu",
 		    *got ? " " : "", at);
 		v[at] = ORDER_KNOWN;

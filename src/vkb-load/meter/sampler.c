@@ -3,7 +3,6 @@
 #include "json.h"
 #include "machine.h"
 #include "mem.h"
-#include "machinestate.h"
 #include "task.h"
 
 #include <errno.h>

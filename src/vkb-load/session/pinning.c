@@ -7,7 +7,6 @@
 #include "placement.h"
 #include "schedule.h"
 #include "sysfile.h"
-#include "topology.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/roles.h"
 #include "vkb-load/plan/builds.h"
@@ -260,10 +259,10 @@ pinning_choose(struct schedule *a, const struct pinning_how *h)
 		none = true;
 	how.none = none;
 	if (!none)
-		topology_read(&t, "", &own);
+		placement_read_cpus(&t, "", &own);
 	for (size_t i = 0; i < a->scenes.n; i++)
 		reported =
 		    place_scene(a, &how, &a->scenes.v[i], &t, &busy, reported);
-	topology_free(&t);
+	placement_free_cpus(&t);
 	return 0;
 }
