@@ -138,6 +138,9 @@ schedule_make_order a unit test makes orders of cases that no server could run
 plan_format_id a unit test names single cases, which no plan has alone
 vocabulary_draw_rank a unit test counts thousands of draws
 pools_draw a unit test counts thousands of draws
+verify_written_add a unit test adds names that no load would write
+verify_written_has a unit test asks for them
+verify_removes a unit test asks for commands that no load has together
 deciding_compare a unit test computes its widths by hand, and simulates sessions
 deciding_measure a unit test computes its widths by hand
 sampler_intervals a unit test gives it times that no clock would

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-struct written {
+struct verify_written {
 	char **v;
 	size_t n, cap;
 };
@@ -23,7 +23,7 @@ struct written {
 static void
 note_path(const char *path, size_t done, size_t all, void *arg)
 {
-	struct written *w = arg;
+	struct verify_written *w = arg;
 
 	(void)done;
 	(void)all;
@@ -35,7 +35,7 @@ note_path(const char *path, size_t done, size_t all, void *arg)
 
 /* Gives all files one time, so that none is newer. Frees w->v. */
 static void
-stamp_files(struct written *w, const char *dir)
+stamp_files(struct verify_written *w, const char *dir)
 {
 	struct timespec t[2];
 	char *path;
@@ -86,7 +86,7 @@ gitrepo_checkout(
 	git_checkout_options o;
 	git_repository *mem = NULL;
 	git_index *files = NULL, *old = NULL, *own = NULL;
-	struct written w = {0};
+	struct verify_written w = {0};
 	git_odb *odb = NULL;
 	int rc = -1;
 

@@ -13,7 +13,7 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/readback.h"
+#include "vkb-load/engine/verify.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/meter/watch.h"
 
@@ -369,7 +369,7 @@ main(int argc, char **argv)
 		    watch, &(struct watch_load){.requests = requests}, &cost);
 		watch_free(watch);
 		if (rc == 0)
-			rc = readback_run(&t, works, n, &stop,
+			rc = verify_read_back(&t, works, n, &stop,
 			    o.progress ? progress : NULL, NULL, r);
 		for (i = 0; i < n; i++) {
 			if (n > 1)

@@ -3,16 +3,13 @@
 #include "tap.h"
 
 #include "mem.h"
-#include "vkb-load/engine/checks.h"
+#include "vkb-load/engine/verify.h"
 #include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/cmdsource.h"
-#include "vkb-load/engine/contents.h"
+#include "vkb-load/engine/values.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/scan.h"
-#include "vkb-load/engine/values.h"
-#include "vkb-load/engine/verify.h"
-#include "vkb-load/engine/written.h"
 
 #include <stdlib.h>
 
@@ -34,38 +31,38 @@ check_contents(void)
 {
 	struct engine_work w = make_work("GET a", "20-60");
 	struct values *c = values_new(&w);
-	uint64_t id = contents_id("key", 3, NULL, 0), other;
+	uint64_t id = values_id("key", 3, NULL, 0), other;
 	char a[64], b[64];
 	bool found = true, sized = true, same = true;
 	size_t at, from, sizes[61] = {0};
 
-	tap_ok(id == contents_id("key", 3, NULL, 0) &&
-		id != contents_id("kez", 3, NULL, 0) &&
-		id != contents_id("", 0, "key", 3),
+	tap_ok(id == values_id("key", 3, NULL, 0) &&
+		id != values_id("kez", 3, NULL, 0) &&
+		id != values_id("", 0, "key", 3),
 	    "an id belongs to a key");
-	tap_ok(contents_id("ab", 2, "c", 1) != contents_id("a", 1, "bc", 2) &&
-		contents_id("a", 1, "", 0) != contents_id("a", 1, NULL, 0),
+	tap_ok(values_id("ab", 2, "c", 1) != values_id("a", 1, "bc", 2) &&
+		values_id("a", 1, "", 0) != values_id("a", 1, NULL, 0),
 	    "an id belongs to a field and its key");
-	contents_write(id, a, sizeof a);
+	values_fill(id, a, sizeof a);
 	for (at = 0; at < sizeof a; at++)
 		for (from = 0; from <= at; from++) {
 			memcpy(b, a, sizeof a);
 			b[at] ^= 1;
-			found &= contents_compare(id, from, b + from,
+			found &= values_compare(id, from, b + from,
 				     sizeof b - from) == at - from;
-			same &= contents_compare(
-				    id, from, a + from, at - from) == at - from;
+			same &= values_compare(id, from, a + from, at - from) ==
+			    at - from;
 		}
 	tap_ok(found, "the first byte that differs is found from any offset");
 	tap_ok(same, "equal parts are found equal");
 	for (at = 0; at < sizeof a; at++)
-		same &= (unsigned char)a[at] == contents_byte(id, at);
+		same &= (unsigned char)a[at] == values_byte(id, at);
 	tap_ok(same, "a single byte is that of the whole content");
 	for (at = 0; at < 4000; at++) {
-		other = contents_id((const char *)&at, sizeof at, NULL, 0);
-		from = contents_size(c, other);
+		other = values_id((const char *)&at, sizeof at, NULL, 0);
+		from = values_size(c, other);
 		sized &=
-		    from >= 20 && from <= 60 && from == contents_size(c, other);
+		    from >= 20 && from <= 60 && from == values_size(c, other);
 		sizes[from < 61 ? from : 0]++;
 	}
 	for (from = 20; from <= 60; from++)
@@ -77,8 +74,8 @@ check_contents(void)
 
 /* What was found in a stream of replies, however it was cut. */
 struct reading {
-	struct checks checks;
-	struct checks_queue queue;
+	struct verify_checks checks;
+	struct verify_queue queue;
 	struct scan scan;
 };
 
@@ -87,7 +84,7 @@ on_value(void *arg, uint32_t nth, const char *p, size_t n, uint64_t left)
 {
 	struct reading *r = arg;
 
-	checks_take(&r->checks, &r->queue, nth, p, n, left);
+	verify_take(&r->checks, &r->queue, nth, p, n, left);
 }
 
 static void
@@ -96,7 +93,7 @@ on_missed(void *arg, uint32_t nth, bool zero)
 	struct reading *r = arg;
 
 	if (!zero)
-		checks_miss(&r->checks, &r->queue, nth);
+		verify_miss(&r->checks, &r->queue, nth);
 }
 
 static void
@@ -105,7 +102,7 @@ on_error(void *arg, const char *line, uint32_t nth)
 	struct reading *r = arg;
 
 	(void)line;
-	checks_excuse(&r->checks, &r->queue, nth);
+	verify_excuse(&r->checks, &r->queue, nth);
 }
 
 static void
@@ -131,11 +128,11 @@ put_value(const struct values *c, char *to, const char *key, const char *field,
     int change)
 {
 	uint64_t id =
-	    contents_id(key, strlen(key), field, field ? strlen(field) : 0);
-	size_t n = contents_size(c, id);
+	    values_id(key, strlen(key), field, field ? strlen(field) : 0);
+	size_t n = values_size(c, id);
 
 	to += sprintf(to, "$%zu\r\n", n);
-	contents_write(id, to, n);
+	values_fill(id, to, n);
 	if (change >= 0)
 		to[change] ^= 1;
 	to += n;
@@ -200,7 +197,7 @@ check_replies(void)
 			t = (struct scan_counters){0};
 			same &= scan_feed(&r.scan, p, k, 99, &t, on_error,
 				    &r) == (ptrdiff_t)k;
-			checks_end(&r.checks, &r.queue, t.replies);
+			verify_end(&r.checks, &r.queue, t.replies);
 		}
 		same &= r.checks.found.checked == 10 &&
 		    r.checks.found.errors == 5 && r.checks.found.missing == 2 &&
@@ -244,17 +241,17 @@ check_forgetting(void)
 	char value[64];
 	bool same = true;
 
-	contents_write(contents_id("k", 1, NULL, 0), value, 20);
+	values_fill(values_id("k", 1, NULL, 0), value, 20);
 	for (int i = 0; i < 1000; i++) {
 		await(&r, "GET other");
-		checks_take(&r.checks, &r.queue, 0, "abc", 3, 17);
-		checks_forget(&r.queue);
+		verify_take(&r.checks, &r.queue, 0, "abc", 3, 17);
+		verify_forget(&r.queue);
 		await(&r, "GET k");
 		await(&r, "GET k");
-		checks_take(&r.checks, &r.queue, 0, value, 20, 0);
-		checks_end(&r.checks, &r.queue, 1);
-		checks_take(&r.checks, &r.queue, 0, value, 20, 0);
-		checks_end(&r.checks, &r.queue, 1);
+		verify_take(&r.checks, &r.queue, 0, value, 20, 0);
+		verify_end(&r.checks, &r.queue, 1);
+		verify_take(&r.checks, &r.queue, 0, value, 20, 0);
+		verify_end(&r.checks, &r.queue, 1);
 		same &= !r.checks.found.errors;
 	}
 	tap_ok(same && r.checks.found.checked == 2000,
@@ -265,16 +262,16 @@ check_forgetting(void)
 }
 
 static bool
-has_written(const struct written *w, const char *key, const char *field)
+has_written(const struct verify_written *w, const char *key, const char *field)
 {
-	const struct written_name *v;
+	const struct verify_name *v;
 	size_t n = strlen(key), m = field ? strlen(field) : 0;
 
 	for (v = w->names; v < w->names + w->n; v++)
 		if (v->nkey == n && v->nfield == m && v->field == !!field &&
 		    memcmp(w->bytes + v->at, key, n) == 0 &&
 		    (!m || memcmp(w->bytes + v->at + n, field, m) == 0) &&
-		    v->id == contents_id(key, n, field, m))
+		    v->id == values_id(key, n, field, m))
 			return true;
 	return false;
 }
@@ -286,8 +283,8 @@ check_acknowledged(void)
 	struct engine_work w = make_work("GET a", NULL);
 	struct values *c = values_new(&w);
 	struct reading r = {
-	    .checks = {.sizes = c, .written = written_new(100)}};
-	const struct written *v = r.checks.written;
+	    .checks = {.sizes = c, .written = verify_written_new(100)}};
+	const struct verify_written *v = r.checks.written;
 
 	await(&r, "SET a x");
 	await(&r, "SET b x");
@@ -296,11 +293,11 @@ check_acknowledged(void)
 	await(&r, "HSET h f x g x");
 	await(&r, "GET y");
 	await(&r, "SET z x");
-	checks_excuse(&r.checks, &r.queue, 1);
-	checks_miss(&r.checks, &r.queue, 2);
-	checks_take(&r.checks, &r.queue, 3, "OK", 2, 0);
-	checks_miss(&r.checks, &r.queue, 5);
-	checks_end(&r.checks, &r.queue, 6);
+	verify_excuse(&r.checks, &r.queue, 1);
+	verify_miss(&r.checks, &r.queue, 2);
+	verify_take(&r.checks, &r.queue, 3, "OK", 2, 0);
+	verify_miss(&r.checks, &r.queue, 5);
+	verify_end(&r.checks, &r.queue, 6);
 	tap_ok(has_written(v, "a", NULL) && has_written(v, "d", NULL) &&
 		has_written(v, "e", NULL) && has_written(v, "h", "f") &&
 		has_written(v, "h", "g") && v->n == 5,
@@ -308,31 +305,31 @@ check_acknowledged(void)
 	tap_ok(r.checks.found.checked == 0 && r.checks.found.errors == 0 &&
 		r.checks.found.missing == 1,
 	    "writes are not compared");
-	checks_forget(&r.queue);
+	verify_forget(&r.queue);
 	tap_ok(v->n == 5, "a write without a reply is not done");
 	r.checks.required = true;
 	await(&r, "GET a");
-	checks_miss(&r.checks, &r.queue, 0);
-	checks_end(&r.checks, &r.queue, 1);
+	verify_miss(&r.checks, &r.queue, 0);
+	verify_end(&r.checks, &r.queue, 1);
 	tap_ok(r.checks.found.checked == 1 && r.checks.found.missing == 1 &&
 		r.checks.found.errors == 1,
 	    "a value that should exist and is missing is an error");
 	tap_str(r.checks.found.first[0],
 	    "key 'a': it was written, and is not there", "its message");
 	free(r.queue.bytes);
-	written_free(r.checks.written);
+	verify_written_free(r.checks.written);
 	values_free(c);
 }
 
 static void
-add_names(struct written *w, int from, int to)
+add_names(struct verify_written *w, int from, int to)
 {
 	char name[16];
 
 	for (; from < to; from++) {
 		sprintf(name, "k%d", from);
-		written_add(w, contents_id(name, strlen(name), NULL, 0), name,
-		    strlen(name), NULL, 0);
+		verify_written_add(w, values_id(name, strlen(name), NULL, 0),
+		    name, strlen(name), NULL, 0);
 	}
 }
 
@@ -340,8 +337,10 @@ add_names(struct written *w, int from, int to)
 static void
 check_written(void)
 {
-	struct written *all = written_new(100), *a = written_new(100),
-		       *b = written_new(100), *both = written_new(100);
+	struct verify_written *all = verify_written_new(100),
+			      *a = verify_written_new(100),
+			      *b = verify_written_new(100),
+			      *both = verify_written_new(100);
 	char name[16];
 	bool same;
 
@@ -352,8 +351,8 @@ check_written(void)
 	    "of more names a part is kept: %zu", all->n);
 	add_names(a, 0, 700);
 	add_names(b, 300, 1000);
-	written_merge(both, a);
-	written_merge(both, b);
+	verify_written_merge(both, a);
+	verify_written_merge(both, b);
 	same = both->n == all->n;
 	for (int i = 0; i < 1000; i++) {
 		sprintf(name, "k%d", i);
@@ -361,28 +360,30 @@ check_written(void)
 		    has_written(all, name, NULL);
 	}
 	tap_ok(same, "two threads keep the same part");
-	written_free(all);
-	written_free(a);
-	written_free(b);
-	written_free(both);
+	verify_written_free(all);
+	verify_written_free(a);
+	verify_written_free(b);
+	verify_written_free(both);
 }
 
 /* A name is there since it was added, and all are if nothing says when. */
 static void
 check_since(void)
 {
-	struct written *w = written_new(100);
-	uint64_t id = contents_id("k30", 3, NULL, 0);
+	struct verify_written *w = verify_written_new(100);
+	uint64_t id = values_id("k30", 3, NULL, 0);
 
 	add_names(w, 0, 60);
 	add_names(w, 0, 60); /* they keep their places */
-	tap_ok(!written_has(w, id, 0) && !written_has(w, id, 30) &&
-		written_has(w, id, 31) && written_has(w, id, 60),
+	tap_ok(!verify_written_has(w, id, 0) &&
+		!verify_written_has(w, id, 30) &&
+		verify_written_has(w, id, 31) && verify_written_has(w, id, 60),
 	    "a name is not there before it was added");
-	tap_ok(written_has(w, id, UINT64_MAX) &&
-		!written_has(w, contents_id("k60", 3, NULL, 0), UINT64_MAX),
+	tap_ok(verify_written_has(w, id, UINT64_MAX) &&
+		!verify_written_has(
+		    w, values_id("k60", 3, NULL, 0), UINT64_MAX),
 	    "what was never added is not there");
-	written_free(w);
+	verify_written_free(w);
 }
 
 static void
@@ -433,11 +434,11 @@ check_source(const char *text, const char *want)
 	got = mem_strn(buf, len);
 	for (char *p = got; (p = strstr(p, "$20\r\n")); p += 25) {
 		const char *key = strstr(text, "HSET") ? "h" : "a";
-		uint64_t id = contents_id(key, 1,
+		uint64_t id = values_id(key, 1,
 		    *key == 'h' ? p == strstr(got, "$20") ? "f" : "g" : NULL,
 		    *key == 'h');
 
-		if (contents_compare(id, 0, p + 5, 20) == 20)
+		if (values_compare(id, 0, p + 5, 20) == 20)
 			memset(p + 5, '#', 20);
 	}
 	tap_str(got, want, text);

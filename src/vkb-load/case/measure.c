@@ -32,7 +32,7 @@
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/hint.h"
 #include "vkb-load/engine/words.h"
-#include "vkb-load/engine/written.h"
+#include "vkb-load/engine/verify.h"
 #include "vkb-load/meter/watch.h"
 
 #include <errno.h>
@@ -61,13 +61,13 @@ check_result(const char *with, struct engine_result *r, int *rc)
  * Runs 'with', a test or a command, once for each number of the key space; does
  * nothing if it is NULL. 'like' is the stream that will be measured. Sets
  * *known to the values that a verified load wrote, or NULL; freed with
- * written_free. Returns 0, or -1 after reporting an error, or -1 silently when
- * *stop is set.
+ * verify_written_free. Returns 0, or -1 after reporting an error, or -1
+ * silently when *stop is set.
  */
 static int
 populate_keys(const struct target *t, const char *with,
     const struct engine_work *like, const volatile int *stop,
-    engine_progress_fn *progress, void *arg, struct written **known)
+    engine_progress_fn *progress, void *arg, struct verify_written **known)
 {
 	struct engine_work w = *like;
 	struct engine_result result = {0};
@@ -611,7 +611,7 @@ measure_free(struct measure *m)
 {
 	json_free(m->profiled);
 	profiles_free(m->profiles);
-	written_free(m->known);
+	verify_written_free(m->known);
 	for (size_t i = 0; i < m->roles.n; i++)
 		json_free(m->recs[i]);
 	free(m->recs);

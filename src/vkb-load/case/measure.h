@@ -36,8 +36,9 @@ struct measure {
 	struct idle *idle; /* connections beside the load, or NULL */
 	struct starting starting;
 	struct room *room; /* memory of a server with data of others, or NULL */
-	struct written *known; /* values that filled the server; or NULL */
-	struct str error;      /* why it failed */
+	struct verify_written
+	    *known;       /* values that filled the server; or NULL */
+	struct str error; /* why it failed */
 };
 
 /* 'block' is 0 if the runs of several builds are not interleaved. */

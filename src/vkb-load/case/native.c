@@ -20,10 +20,9 @@
 #include "target.h"
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/engine/readback.h"
+#include "vkb-load/engine/verify.h"
 #include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
-#include "vkb-load/engine/verify.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/benchcase.h"
 
@@ -392,8 +391,8 @@ end_job(struct running *x, double others_ns, int rc)
 	servercounts_report(x->counts, j->cost);
 	servercounts_close(x->counts);
 	if (rc == 0)
-		rc = readback_run(&j->target->e, x->works, j->nwork, j->stop,
-		    j->progress, j->arg, x->results);
+		rc = verify_read_back(&j->target->e, x->works, j->nwork,
+		    j->stop, j->progress, j->arg, x->results);
 	/* Stops at the first bad result: the last message is the reason. */
 	for (size_t i = 0; i < j->nwork && rc == 0; i++)
 		if (!j->counted || !x->results[i].refused)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct checks_queue;
+struct verify_queue;
 struct chooser;
 struct engine_target;
 struct engine_work;
@@ -42,7 +42,7 @@ struct cursor {
 	uint32_t step;
 	const struct mix_ring *ring; /* borrowed from the connection */
 	/* What is made is added here; NULL: it is not verified. Borrowed. */
-	struct checks_queue *expected;
+	struct verify_queue *expected;
 };
 
 /* 'make' and 'takes' are NULL in the source of a trace, see dealer.h. */

@@ -17,7 +17,7 @@
 #define CONN_READ_SIZE (64 * 1024)
 
 struct addrinfo;
-struct checks_queue;
+struct verify_queue;
 struct conn;
 struct outbox_list;
 struct iovec;
@@ -140,7 +140,7 @@ struct conn {
 	int64_t *due, *written; /* rings of 'pipeline' entries, open loop */
 	uint32_t oldest;
 	struct mix_ring ring;          /* what was sent; of a mix only */
-	struct checks_queue *expected; /* see checks.h, or NULL; owned */
+	struct verify_queue *expected; /* see verify.h, or NULL; owned */
 	struct outbox_list *list; /* of a trace, or NULL; owned by the worker */
 };
 

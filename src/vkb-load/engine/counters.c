@@ -1,11 +1,10 @@
 #include "counters.h"
-#include "checks.h"
+#include "verify.h"
 #include "hist.h"
 #include "mem.h"
 #include "reconnect.h"
 #include "run.h"
 #include "slotmap.h"
-#include "written.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -251,7 +250,7 @@ void
 counters_check_value(
     struct conn *c, uint32_t nth, const char *p, size_t n, uint64_t left)
 {
-	checks_take(c->worker->checks, c->expected, nth, p, n, left);
+	verify_take(c->worker->checks, c->expected, nth, p, n, left);
 }
 
 void
@@ -295,20 +294,6 @@ engine_result_add_errors(
 	to->unanswered += from->unanswered;
 	to->reconnects += from->reconnects;
 	engine_verified_add(&to->verified, &from->verified);
-}
-
-void
-engine_verified_add(
-    struct engine_verified *to, const struct engine_verified *from)
-{
-	to->on |= from->on;
-	to->checked += from->checked;
-	to->errors += from->errors;
-	to->missing += from->missing;
-	for (size_t i = 0; i < from->nfirst && to->nfirst < ENGINE_MISMATCHES;
-	     i++)
-		memcpy(
-		    to->first[to->nfirst++], from->first[i], sizeof *to->first);
 }
 
 /* Returns the mean of a rate that changes, in a part of the measured time. */
@@ -381,12 +366,12 @@ get_offered_rps(const struct run *r, const struct engine_result *out)
 }
 
 static void
-collect_checks(const struct checks *k, struct engine_result *out)
+collect_checks(const struct verify_checks *k, struct engine_result *out)
 {
 	engine_verified_add(&out->verified, &k->found);
 	if (!out->written)
-		out->written = written_new(WRITTEN_MOST);
-	written_merge(out->written, k->written);
+		out->written = verify_written_new(VERIFY_WRITTEN_MOST);
+	verify_written_merge(out->written, k->written);
 	out->written->kept = k->kept;
 }
 
@@ -474,7 +459,7 @@ engine_result_free(struct engine_result *r)
 	hist_free(r->connect);
 	free(r->intervals);
 	free(r->name);
-	written_free(r->written);
+	verify_written_free(r->written);
 	r->name = NULL;
 	r->written = NULL;
 	r->latency = r->service = r->connect = NULL;

@@ -43,7 +43,7 @@ struct dataset_want;
 struct hist;
 struct rowset;
 struct tls_context;
-struct written;
+struct verify_written;
 
 struct engine_node {
 	const char *host;
@@ -138,7 +138,8 @@ struct engine_work {
 	bool verify; /* what is written depends on its key, and what is read is
 		      * compared with it, see verify.h */
 	bool filled; /* engine_seed has filled the servers for it */
-	const struct written *known; /* values that are there; NULL: unknown */
+	const struct verify_written
+	    *known; /* values that are there; NULL: unknown */
 };
 
 struct engine_error {
@@ -204,8 +205,8 @@ struct engine_result {
 	double connects;      /* in the measured time */
 	double resumed;       /* of them, TLS sessions; NAN without TLS */
 	struct engine_verified verified;
-	struct written *written; /* by a verified load, for readback_run; or
-				  * NULL; owned */
+	struct verify_written *written; /* by a verified load, for
+					 * verify_read_back; or NULL; owned */
 	/* Commands of a trace that were not sent; the text says why. */
 	struct engine_error omitted[ENGINE_ERRORS];
 	size_t nomitted;
@@ -215,7 +216,7 @@ struct engine_progress {
 	double done;        /* 0..1, warm-up included */
 	double rps, p99_ms; /* of the last interval */
 	bool seeding, warmup;
-	bool reading;     /* back what was written, see readback.h */
+	bool reading;     /* back what was written, see verify.h */
 	size_t trial;     /* of a search, from 1; 0: there is none */
 	double low, high; /* the capacity is between them; 0: not known yet */
 };

@@ -1,5 +1,5 @@
 #include "losses.h"
-#include "checks.h"
+#include "verify.h"
 #include "hist.h"
 #include "mixparts.h"
 #include "pools.h"
@@ -285,7 +285,7 @@ rewind_batch(struct worker *w, struct conn *c, uint32_t n)
 			RUN_SLICE, &len);
 	c->from = c->cursor;
 	if (w->checks) /* those that were answered are not awaited again */
-		checks_forget(c->expected);
+		verify_forget(c->expected);
 }
 
 void

@@ -1,5 +1,5 @@
 #include "pools.h"
-#include "checks.h"
+#include "verify.h"
 #include "outbox.h"
 #include "mem.h"
 #include "routes.h"

@@ -1,5 +1,5 @@
 #include "redirect.h"
-#include "checks.h"
+#include "verify.h"
 #include "connect.h"
 #include "hint.h"
 #include "outbox.h"
@@ -12,7 +12,6 @@
 #include "slotmap.h"
 #include "transaction.h"
 #include "counters.h"
-#include "verify.h"
 
 #include <netdb.h>
 #include <stdlib.h>
@@ -122,7 +121,7 @@ send_request(struct worker *w, struct redirect *d, const struct request *q)
 
 	conn_await(c, q->asking ? 2 : 1);
 	if (w->checks && q->asking)
-		checks_add_request(c->expected, false);
+		verify_add_request(c->expected, false);
 	if (w->checks)
 		verify_await(c->expected, q->bytes, q->n);
 	if (q->asking)
@@ -189,7 +188,7 @@ on_ready(struct conn *c, int64_t now)
 	(void)now;
 	d->asked = false;
 	if (c->worker->checks)
-		checks_forget(c->expected);
+		verify_forget(c->expected);
 	for (i = d->head; i < d->n && c->state == CONN_READY; i++)
 		send_request(c->worker, d, &d->queue[i]);
 }
@@ -340,7 +339,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	struct request q;
 
 	if (w->checks)
-		checks_end(w->checks, c->expected, t->replies);
+		verify_end(w->checks, c->expected, t->replies);
 	c->awaited -= t->replies;
 	if (!c->awaited)
 		w->loop.busy--;
@@ -378,7 +377,7 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 		return;
 	q = find_answered(d, nth);
 	if (w->checks)
-		checks_excuse(w->checks, c->expected, nth);
+		verify_excuse(w->checks, c->expected, nth);
 	if (w->parts && q)
 		counters_add_error(&w->parts[q->from.part], line);
 	if (read_hint(w, c, line, &to) && send_again(w, q, &to))
@@ -396,7 +395,7 @@ on_missed(struct conn *c, uint32_t nth, bool zero)
 	const struct request *q = find_answered(d, nth);
 
 	if (w->checks)
-		checks_miss(w->checks, c->expected, nth);
+		verify_miss(w->checks, c->expected, nth);
 	if (w->parts && q)
 		mixparts_miss(w, q->from.part, zero);
 }
@@ -492,7 +491,7 @@ redirect_free(struct worker *w)
 		if (d->conn.fd >= 0)
 			conn_close(&d->conn);
 		free(d->conn.rest);
-		checks_free(d->conn.expected);
+		verify_free(d->conn.expected);
 		for (; d->head < d->n; d->head++)
 			free(d->queue[d->head].bytes);
 		free(d->queue);

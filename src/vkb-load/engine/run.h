@@ -23,7 +23,7 @@
 #define RUN_SECOND INT64_C(1000000000)
 #define RUN_SLICE (256 * 1024) /* bytes made at once, to stay in the cache */
 
-struct checks;
+struct verify_checks;
 struct hist;
 struct intern;
 struct slotmap;
@@ -125,11 +125,11 @@ struct worker {
 	/* Of a mix or, as they come, of a trace, see mixparts.h; or NULL. */
 	struct part *parts;
 	size_t nparts, parts_cap;
-	struct intern *names;      /* of the parts of a trace, or NULL */
-	struct dealer *dealer;     /* of a trace, or NULL */
-	struct outbox *outbox;     /* the same; owned by the dealer */
-	struct checks *checks;     /* of a load that is verified, or NULL */
-	struct conn_client client; /* of its connections */
+	struct intern *names;         /* of the parts of a trace, or NULL */
+	struct dealer *dealer;        /* of a trace, or NULL */
+	struct outbox *outbox;        /* the same; owned by the dealer */
+	struct verify_checks *checks; /* of a load that is verified, or NULL */
+	struct conn_client client;    /* of its connections */
 };
 
 /* What is measured of a slice, or of all, in ns since the thread's base. */
@@ -159,10 +159,10 @@ struct run {
 	struct conn_setup setup;
 	char (*tags)[3];
 	uint64_t space;
-	size_t only_node; /* seeding: index of the only node; else SIZE_MAX */
-	bool strict;      /* an error or a lost connection ends it */
-	bool kept;        /* what a verified load wrote stays, see readback.h */
-	bool by_key;      /* in a cluster: the key decides the node */
+	size_t only_node;  /* seeding: index of the only node; else SIZE_MAX */
+	bool strict;       /* an error or a lost connection ends it */
+	bool kept;         /* what a verified load wrote stays, see verify.h */
+	bool by_key;       /* in a cluster: the key decides the node */
 	uint32_t pipeline; /* whole texts, see transaction.h */
 	uint32_t together;
 	int64_t timeout_ns;

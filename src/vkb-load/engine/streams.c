@@ -5,7 +5,7 @@
 #include "mem.h"
 #include "dealer.h"
 #include "mixparts.h"
-#include "readback.h"
+#include "verify.h"
 #include "run.h"
 #include "slotmap.h"
 #include "counters.h"
@@ -350,7 +350,7 @@ start_threads(struct streams *s, const struct run_options *options)
 
 	for (i = 0; i < s->nsides; i++) {
 		l = s->sides[i].load;
-		kept = readback_keeps(l->target, l->works, l->n);
+		kept = verify_keeps(l->target, l->works, l->n);
 		for (k = 0; k < l->n; k++) {
 			r = &s->sides[i].runs[k];
 			r->tells = l->meter && l->meter->ended;

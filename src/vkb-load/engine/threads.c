@@ -1,5 +1,5 @@
 #include "run.h"
-#include "checks.h"
+#include "verify.h"
 #include "chooser.h"
 #include "client.h"
 #include "clock.h"
@@ -19,8 +19,6 @@
 #include "str.h"
 #include "tls.h"
 #include "transaction.h"
-#include "verify.h"
-#include "written.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -62,7 +60,7 @@ begin_conn(struct conn *c, int64_t now)
 	struct worker *w = c->worker;
 
 	if (w->checks)
-		checks_forget(c->expected);
+		verify_forget(c->expected);
 	/*
 	 * Commands in turn begin with the first, others at any collection; what
 	 * is reopened on purpose continues where it was.
@@ -111,7 +109,7 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	if (!ok)
 		return;
 	if (w->checks)
-		checks_excuse(w->checks, c->expected, nth);
+		verify_excuse(w->checks, c->expected, nth);
 	if (w->parts) {
 		part = mixparts_find(w, c, nth, c->awaited);
 		counters_add_error(&w->parts[part], line);
@@ -129,7 +127,7 @@ on_missed(struct conn *c, uint32_t nth, bool zero)
 	struct worker *w = c->worker;
 
 	if (w->checks)
-		checks_miss(w->checks, c->expected, nth);
+		verify_miss(w->checks, c->expected, nth);
 	if (w->parts)
 		mixparts_miss(w, mixparts_find(w, c, nth, c->awaited), zero);
 }
@@ -142,7 +140,7 @@ on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	struct worker *w = c->worker;
 
 	if (w->checks)
-		checks_end(w->checks, c->expected, t->replies);
+		verify_end(w->checks, c->expected, t->replies);
 	if (w->connect)
 		reconnect_count(w, c, t->replies);
 	on_replies(c, now, t);
@@ -294,8 +292,8 @@ prepare_worker(struct worker *w)
 		w->checks->required = r->kept && verify_is_filled(work);
 		w->checks->known = work->known;
 		if (!r->strict)
-			w->checks->written =
-			    written_new(WRITTEN_MOST / r->nworkers);
+			w->checks->written = verify_written_new(
+			    VERIFY_WRITTEN_MOST / r->nworkers);
 	}
 	prepare_scout(w);
 	if (work->replay)
@@ -551,7 +549,7 @@ free_worker(struct worker *w)
 		free(c->due);
 		free(c->written);
 		free(c->ring.steps);
-		checks_free(c->expected);
+		verify_free(c->expected);
 		outbox_list_free(c->list);
 		free(c);
 	}
@@ -570,7 +568,7 @@ free_worker(struct worker *w)
 	free(w->refill);
 	free(w->windows);
 	if (w->checks)
-		written_free(w->checks->written);
+		verify_written_free(w->checks->written);
 	free(w->checks);
 }
 
