@@ -1,6 +1,6 @@
 /* A foreign command line in words: quoted again they are the same. */
 #include "mem.h"
-#include "vkb-load/engine/words.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/external/vbtool.h"
 
 #include <stdint.h>
@@ -20,12 +20,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(text, data, size);
 	text[size] = '\0';
-	list = words_split(text, &n, &why);
+	list = command_split(text, &n, &why);
 	if (!list && !why)
 		abort();
 	if (list) {
 		line = vbtool_text(list);
-		again = words_split(line, &m, &why);
+		again = command_split(line, &m, &why);
 		if (!again || m != n)
 			abort();
 		for (size_t i = 0; i < n; i++) {

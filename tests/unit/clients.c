@@ -1,7 +1,6 @@
 /* Closed loop: when clients send, one batch each, and to which node. */
 #include "tap.h"
 
-#include "vkb-load/engine/arrivals.h"
 #include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/pools.h"

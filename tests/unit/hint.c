@@ -1,7 +1,6 @@
 /* What an error reply says about where, or when, to send a request again. */
 #include "tap.h"
 
-#include "vkb-load/engine/hint.h"
 #include "vkb-load/engine/slotmap.h"
 
 /* Returns "asking slot host port", or "" if the line names no node. */
@@ -9,10 +8,10 @@ static const char *
 read_moved(const char *line)
 {
 	static char text[256];
-	struct hint h;
+	struct slotmap_hint h;
 
 	*text = '\0';
-	if (hint_read_moved(&h, line, "sender"))
+	if (slotmap_read_moved(&h, line, "sender"))
 		snprintf(text, sizeof text, "%d %u %s %d", h.asking, h.slot,
 		    h.host, h.port);
 	return text;
@@ -41,16 +40,16 @@ test_passing(void)
 {
 	char host[] = "h";
 	struct slotmap_node from = {.host = host, .port = 7};
-	struct hint h;
+	struct slotmap_hint h;
 
-	tap_ok(hint_read_passing(&h, "TRYAGAIN Multiple keys", &from) &&
+	tap_ok(slotmap_read_passing(&h, "TRYAGAIN Multiple keys", &from) &&
 		h.later && !h.asking && strcmp(h.host, "h") == 0 && h.port == 7,
 	    "after TRYAGAIN the same node is asked later");
-	tap_ok(hint_read_passing(&h, "CLUSTERDOWN Hash slot", &from) &&
-		hint_read_passing(&h, "LOADING", &from),
+	tap_ok(slotmap_read_passing(&h, "CLUSTERDOWN Hash slot", &from) &&
+		slotmap_read_passing(&h, "LOADING", &from),
 	    "CLUSTERDOWN and LOADING pass too");
-	tap_ok(!hint_read_passing(&h, "LOADINGS now", &from) &&
-		!hint_read_passing(&h, "ERR LOADING", &from),
+	tap_ok(!slotmap_read_passing(&h, "LOADINGS now", &from) &&
+		!slotmap_read_passing(&h, "ERR LOADING", &from),
 	    "other errors do not pass");
 }
 

@@ -5,7 +5,6 @@
 #include "err.h"
 #include "hist.h"
 #include "mem.h"
-#include "vkb-load/engine/arrivals.h"
 #include "vkb-load/engine/counters.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/losses.h"

@@ -1,7 +1,6 @@
 /* The connections of a thread by node, and when open loop sends requests. */
 #include "tap.h"
 
-#include "vkb-load/engine/arrivals.h"
 #include "vkb-load/engine/chooser.h"
 #include "vkb-load/engine/dealer.h"
 #include "vkb-load/engine/engine.h"

@@ -1,6 +1,6 @@
 /* Shares of a load: all parts together make exactly the whole. */
 #include "tap.h"
-#include "vkb-load/engine/share.h"
+#include "vkb-load/engine/run.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -16,10 +16,11 @@ check_sum(long long requests, int clients, unsigned parts)
 	bool ok = true;
 
 	for (unsigned i = 1; i <= parts; i++) {
-		s = share_work(&w, i, parts);
-		ok = ok && share_begin(&s, (uint64_t)requests) == (uint64_t)n &&
+		s = engine_share_work(&w, i, parts);
+		ok = ok &&
+		    run_begin_share(&s, (uint64_t)requests) == (uint64_t)n &&
 		    s.clients >= clients / (int)parts && s.clients >= 1 &&
-		    share_requests(&s) == requests && s.seed != before.seed;
+		    run_all_requests(&s) == requests && s.seed != before.seed;
 		n += s.requests;
 		c += s.clients;
 		rate += s.rate;
@@ -42,9 +43,10 @@ main(void)
 	    "part before ends");
 	tap_ok(check_sum(9000000000000000, 100000, 1000),
 	    "they do for the largest loads");
-	tap_ok(share_begin(&w, 10) == 0 && share_requests(&w) == 10,
+	tap_ok(run_begin_share(&w, 10) == 0 && run_all_requests(&w) == 10,
 	    "a load that is not shared is the whole");
-	tap_ok(share_work(&w, 2, 2).seed == share_work(&w, 2, 2).seed,
+	tap_ok(engine_share_work(&w, 2, 2).seed ==
+		engine_share_work(&w, 2, 2).seed,
 	    "the random numbers of a part are always the same");
 	return tap_done();
 }

@@ -5,7 +5,6 @@
 
 #include "hist.h"
 #include "mem.h"
-#include "vkb-load/engine/arrivals.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/run.h"
 #include "vkb-load/engine/streams.h"

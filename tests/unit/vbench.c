@@ -8,7 +8,7 @@
 #include "str.h"
 #include "vkb-load/case/servercounts.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/words.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/external/child.h"
 #include "vkb-load/external/vbtool.h"
 
@@ -80,7 +80,7 @@ says(const char *out, const char *command, const char *words, const char *want)
 {
 	const char *why;
 	size_t n;
-	char **list = words ? words_split(words, &n, &why) : NULL, *got;
+	char **list = words ? command_split(words, &n, &why) : NULL, *got;
 	struct str s = {0};
 	bool quick;
 	struct json *m = vbtool_result(out, command, list, &quick, &s);

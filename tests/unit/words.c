@@ -3,7 +3,7 @@
 
 #include "mem.h"
 #include "str.h"
-#include "vkb-load/engine/words.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/external/vbtool.h"
 
 #include <stdlib.h>
@@ -28,10 +28,10 @@ commands(const char *text, const char *want)
 	unsigned long times;
 	const char *why;
 	size_t n, k;
-	char **list = words_split(text, &n, &why);
+	char **list = command_split(text, &n, &why);
 
 	str_add(&got, "");
-	for (size_t at = 0; (k = words_command(list, n, &at, &times));
+	for (size_t at = 0; (k = command_next(list, n, &at, &times));
 	     at += k + 1) {
 		str_printf(&got, "%s%lu*", got.len ? " " : "", times);
 		for (size_t i = 0; i < k; i++)
@@ -50,7 +50,7 @@ is(const char *text, const char *want)
 	struct str name = {0};
 	const char *why = NULL;
 	size_t n = 77, m = 0, count = 0;
-	char **list = words_split(text, &n, &why);
+	char **list = command_split(text, &n, &why);
 	char *got = show(list), *line, *again;
 	char **second;
 
@@ -62,7 +62,7 @@ is(const char *text, const char *want)
 		"<%s>", name.s))
 		printf("# got %s, wanted %s\n", got, want);
 	line = vbtool_text(list);
-	second = words_split(line, &m, &why);
+	second = command_split(line, &m, &why);
 	again = show(second);
 	if (!tap_ok(
 		second && m == n && strcmp(again, got) == 0, "quoted again"))
@@ -80,7 +80,7 @@ is_none(const char *text, const char *want)
 {
 	const char *why = NULL;
 	size_t n;
-	char **list = words_split(text, &n, &why);
+	char **list = command_split(text, &n, &why);
 
 	tap_ok(!list, "<%s> cannot be split", text);
 	tap_str(why, want, "the message has the reason");

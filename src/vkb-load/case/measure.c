@@ -30,8 +30,7 @@
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/control.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/hint.h"
-#include "vkb-load/engine/words.h"
+#include "vkb-load/engine/slotmap.h"
 #include "vkb-load/engine/verify.h"
 #include "vkb-load/meter/watch.h"
 
@@ -111,10 +110,10 @@ find_moved_node(const struct target *t, size_t from, const struct reply *r)
 {
 	const char *text = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
 	size_t found = SIZE_MAX, same_port = 0;
-	struct hint h;
+	struct slotmap_hint h;
 
 	if (!text || !str_starts(text, "MOVED ") ||
-	    !hint_read_moved(&h, text, t->nodes[from].host))
+	    !slotmap_read_moved(&h, text, t->nodes[from].host))
 		return SIZE_MAX;
 	for (size_t i = 0; i < t->e.nnodes; i++) {
 		if (t->nodes[i].port != h.port)
@@ -182,8 +181,8 @@ setup_run(const struct target *t, const struct json *list, const char *what)
 
 	for (const struct json *v = json_first(list); v && rc == 0;
 	     v = json_next(v)) {
-		text = words_expand_prefix(json_str(v), t->e.prefix);
-		words = words_split(text, &n, &why);
+		text = command_expand_prefix(json_str(v), t->e.prefix);
+		words = command_split(text, &n, &why);
 		if (!words)
 			rc = err_fail("%s '%s': %s", what, text, why);
 		else if (n)

@@ -21,7 +21,6 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/verify.h"
-#include "vkb-load/engine/share.h"
 #include "vkb-load/engine/template.h"
 #include "vkb-load/meter/watch.h"
 #include "vkb-load/plan/benchcase.h"
@@ -323,9 +322,9 @@ take_share(struct running *x, struct peers *peers)
 	unsigned part = peers_number(peers), n = peers_count(peers);
 
 	for (size_t i = 0; i < x->job->nwork && n; i++)
-		x->works[i] = share_work(&x->works[i], part, n);
+		x->works[i] = engine_share_work(&x->works[i], part, n);
 	for (size_t i = 0; i < x->job->nwarmup && n; i++)
-		x->warmup[i] = share_work(&x->warmup[i], part, n);
+		x->warmup[i] = engine_share_work(&x->warmup[i], part, n);
 }
 
 /*

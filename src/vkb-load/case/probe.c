@@ -14,7 +14,7 @@
 #include "vkb-load/engine/keys.h"
 #include "vkb-load/engine/rowset.h"
 #include "vkb-load/engine/template.h"
-#include "vkb-load/engine/words.h"
+#include "vkb-load/engine/command.h"
 
 #include <math.h>
 #include <poll.h>
@@ -188,7 +188,7 @@ is_search_only(char *const *words, size_t n)
 {
 	size_t k;
 
-	for (size_t at = 0; (k = words_command(words, n, &at, NULL));
+	for (size_t at = 0; (k = command_next(words, n, &at, NULL));
 	     at += k + 1)
 		if (!find_index(words + at, k))
 			return false;
@@ -352,7 +352,7 @@ probe_words(const struct target *t, char *const *words, size_t n,
 	size_t k;
 	int rc = 0;
 
-	for (size_t at = 0; rc == 0 && (k = words_command(words, n, &at, NULL));
+	for (size_t at = 0; rc == 0 && (k = command_next(words, n, &at, NULL));
 	     at += k + 1) {
 		index = find_index(words + at, k);
 		if (index && (rc = wait_for_index(t, index, stop)) == 0)
@@ -373,9 +373,9 @@ probe(const struct target *t, const struct roles *r, bool after,
 
 	for (size_t i = 0; i < r->n && rc == 0; i++) {
 		command = json_get_str(r->v[i].config, "command");
-		text =
-		    command ? words_expand_prefix(command, t->e.prefix) : NULL;
-		words = text ? words_split(text, &n, &why) : NULL;
+		text = command ? command_expand_prefix(command, t->e.prefix)
+			       : NULL;
+		words = text ? command_split(text, &n, &why) : NULL;
 		free(text);
 		if (!words)
 			continue;

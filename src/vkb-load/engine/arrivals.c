@@ -1,13 +1,9 @@
-#include "arrivals.h"
 #include "counters.h"
 #include "dealer.h"
 #include "hist.h"
 #include "mem.h"
-#include "mixparts.h"
-#include "outbox.h"
 #include "pools.h"
 #include "run.h"
-#include "sending.h"
 
 #include <math.h>
 
@@ -38,7 +34,7 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 	uint32_t n = run_take(w, c, now);
 
 	if (n)
-		sending_batch(w, c, n, now);
+		run_send(w, c, n, now);
 }
 
 static void
@@ -101,7 +97,7 @@ record_batch_of_parts(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 	int64_t ns = get_time(w, c, now) - c->start_ns;
 	bool counted = record_answers(w, c->counted, now, ns, n - w->all.taken);
 
-	mixparts_record(w, c, n, counted, now, ns);
+	counters_record_parts(w, c, n, counted, now, ns);
 	return counted;
 }
 
@@ -149,7 +145,7 @@ record_replayed(struct worker *w, struct conn *c, int64_t now, uint32_t n)
 {
 	bool counted = record_batch(w, c, now, n);
 
-	outbox_answer(w->outbox, c, n);
+	dealer_answer(w->outbox, c, n);
 	return counted;
 }
 
@@ -174,7 +170,7 @@ static const struct pacing closed_replay = {.idle = dealer_next,
  * a thinner Poisson process. The schedule is absolute: 'seen' advances to the
  * present, 'sent' as requests are written; the backlog is between them. In a
  * cluster each node has its own backlog, see pools.h. What is due are whole
- * texts, see transaction.h: one request each, but for transactions.
+ * texts, see mix.h: one request each, but for transactions.
  *
  * In slices the clock of the schedule stands still from the last reply of a
  * slice to the begin of the next. What became due while the last replies came
@@ -354,7 +350,7 @@ static void
 send_timed(
     struct worker *w, struct conn *c, uint32_t first, uint32_t n, int64_t now)
 {
-	sending_batch(w, c, n, now);
+	run_send(w, c, n, now);
 	for (uint32_t i = 0; i < n; i++)
 		c->written[(first + i) % w->run->pipeline] = c->start_ns;
 }
@@ -364,7 +360,7 @@ send_due(struct worker *w, struct pool *p, struct conn *c, int64_t now)
 {
 	struct run *r = w->run;
 	uint64_t turns = p->nidle + 1, n;
-	uint32_t i, first; /* repeats have no times, see transaction.h */
+	uint32_t i, first; /* repeats have no times, see mix.h */
 	int64_t due = 0;
 
 	n = (count_pending(w, p) + turns - 1) / turns;
@@ -444,7 +440,8 @@ record_replies(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 	w->pools[c->pool].full = false;
 	for (; replies; replies--) {
 		if (w->parts)
-			part = mixparts_find(w, c, 0, c->awaited + replies);
+			part =
+			    counters_find_part(w, c, 0, c->awaited + replies);
 		record_reply(
 		    w, now, c->due[c->oldest], c->written[c->oldest], part);
 		c->oldest = (c->oldest + 1) % r->pipeline;
@@ -586,10 +583,10 @@ send_late(struct worker *w, struct conn *c, int64_t now)
 	if (!n)
 		return;
 	for (i = 0; i < n; i++) {
-		due = outbox_at(c->list, c->list->nsent + i)->due_ns;
+		due = dealer_at(c->list, c->list->nsent + i)->due_ns;
 		c->due[(first + i) % r->pipeline] = convert_recorded(r, due);
 	}
-	outbox_take_late(w->outbox, c, n);
+	dealer_take_late(w->outbox, c, n);
 	send_timed(w, c, first, n, now);
 }
 
@@ -597,13 +594,13 @@ static void
 dispatch_recorded(struct worker *w, int64_t now)
 {
 	struct run *r = w->run;
-	struct outbox *o = w->outbox;
+	struct dealer_outbox *o = w->outbox;
 	int64_t last = now < r->t1 ? now : r->t1 - 1;
 	struct conn *c;
 
 	dealer_read(w, get_trace_time(r, last + AHEAD_NS));
-	outbox_expire(o, get_trace_time(r, last));
-	while (!w->ending && !is_drained(r, now) && (c = outbox_take_ready(o)))
+	dealer_expire(o, get_trace_time(r, last));
+	while (!w->ending && !is_drained(r, now) && (c = dealer_take_ready(o)))
 		send_late(w, c, now);
 	if (now >= r->t0)
 		w->max_backlog = fmax(w->max_backlog, (double)o->late);
@@ -627,10 +624,10 @@ record_recorded(struct worker *w, struct conn *c, int64_t now, uint32_t replies)
 		due = c->due[c->oldest];
 		note_due(w, due);
 		record_reply(w, now, due, c->written[c->oldest],
-		    outbox_at(c->list, i)->part);
+		    dealer_at(c->list, i)->part);
 		c->oldest = (c->oldest + 1) % w->run->pipeline;
 	}
-	outbox_answer(w->outbox, c, replies);
+	dealer_answer(w->outbox, c, replies);
 	return is_in_time(w->run, now);
 }
 
@@ -663,14 +660,14 @@ is_replay_done(struct worker *w)
 static void
 record_unsent(struct worker *w, int64_t now)
 {
-	const struct outbox_list *f;
-	const struct outbox_item *item;
+	const struct dealer_list *f;
+	const struct dealer_item *item;
 	int64_t due;
 
 	for (size_t i = 0; i < w->nconns; i++) {
 		f = w->conns[i]->list;
 		for (size_t k = 0; k < f->late; k++) {
-			item = outbox_at(f, f->nsent + k);
+			item = dealer_at(f, f->nsent + k);
 			due = convert_recorded(w->run, item->due_ns);
 			note_due(w, due);
 			if (due < 0)
@@ -687,7 +684,7 @@ keep_late(struct worker *w, struct conn *c, int64_t now)
 {
 	(void)now;
 	if (c->list->late)
-		outbox_add_ready(w->outbox, c);
+		dealer_add_ready(w->outbox, c);
 }
 
 static const struct pacing timed_replay = {.idle = keep_late,

@@ -85,8 +85,7 @@ struct cmdsource {
 	const char *placed;
 	size_t nplaced; /* bytes */
 	const uint64_t *starts;
-	uint32_t
-	    together; /* commands that are sent together, see transaction.h */
+	uint32_t together; /* commands that are sent together, see mix.h */
 	const bool *execs; /* is a turn of the cycle an EXEC? NULL: none is */
 	const struct mix *mix; /* NULL: its commands come in one order */
 };

@@ -19,7 +19,7 @@
 struct addrinfo;
 struct verify_queue;
 struct conn;
-struct outbox_list;
+struct dealer_list;
 struct iovec;
 struct slotmap_node;
 struct tls;
@@ -117,14 +117,14 @@ struct conn {
 	const char *end; /* then 'nend' bytes from here; borrowed */
 	size_t nend;
 
-	/* The requests of a client of the load; see sending.c. */
+	/* The requests of a client of the load; see run.c. */
 	size_t index;         /* over all threads */
 	uint32_t refills;     /* awaited replies of refills; they come last */
 	uint32_t nredirected; /* its requests that were redirected */
 	uint32_t batch;       /* requests made in the last one */
 	bool counted;         /* the batch is part of the measured requests */
 	bool refused;         /* it could not be reopened, which was counted */
-	uint64_t served;      /* answers since it was made, see reconnect.h */
+	uint64_t served;      /* answers since it was made, see losses.h */
 	uint32_t pool;        /* index of its pool in the worker */
 	bool queued;          /* in the idle ring of its pool */
 	bool has_client;      /* a client of the cluster has a batch on it */
@@ -141,7 +141,7 @@ struct conn {
 	uint32_t oldest;
 	struct mix_ring ring;          /* what was sent; of a mix only */
 	struct verify_queue *expected; /* see verify.h, or NULL; owned */
-	struct outbox_list *list; /* of a trace, or NULL; owned by the worker */
+	struct dealer_list *list; /* of a trace, or NULL; owned by the worker */
 };
 
 void conn_open(struct conn *, int64_t now);

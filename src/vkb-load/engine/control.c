@@ -6,7 +6,6 @@
 #include "keys.h"
 #include "mem.h"
 #include "str.h"
-#include "words.h"
 
 #include <limits.h>
 #include <math.h>
@@ -88,10 +87,9 @@ control_text_only_reads(struct client *c, int ms, const char *text)
 
 	if (command_known(text))
 		return command_reads(text);
-	list = words_split(text, &n, &why);
+	list = command_split(text, &n, &why);
 	for (size_t at = 0;
-	     list && yes && (k = words_command(list, n, &at, NULL));
-	     at += k + 1)
+	     list && yes && (k = command_next(list, n, &at, NULL)); at += k + 1)
 		yes = control_only_reads(c, ms, list[at]);
 	mem_free_list(list);
 	return list && yes;

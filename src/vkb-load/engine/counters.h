@@ -68,17 +68,41 @@ void counters_close_intervals(struct run *, bool all);
 void counters_tell_intervals(
     struct run *, const struct engine_meter *, size_t k);
 
-/* Adds what one thread got. Returns the misses. */
-uint64_t counters_add_part(struct engine_result *, const struct part *);
-/* Sets the rate, and the hits of requests that have so many misses; 'items': at
- * most in each reply, 0: not known. */
-void counters_set_rates(
-    struct engine_result *, uint64_t misses, unsigned items);
-
 /*
  * Makes the result of a run from its threads' counts. Call it after the threads
  * have ended. The result takes the histograms.
  */
 void counters_collect(struct run *, struct engine_result *);
+
+/*
+ * What each part of a mix, or each command of a trace, got: requests,
+ * latencies, misses and errors of each thread. All but counters_init,
+ * counters_name_part and counters_free need a worker that has parts.
+ */
+
+/* Make, and free, what a worker counts for all requests and those of parts. */
+void counters_init(struct worker *);
+void counters_free(struct worker *);
+
+/* Returns the part of a trace's commands of this name, which may be new. */
+size_t counters_name_part(struct worker *, const char *name);
+
+/* Returns the part of the nth request that a connection awaits, of 'n'. */
+size_t counters_find_part(
+    const struct worker *, const struct conn *, uint32_t nth, uint32_t n);
+
+/*
+ * Closed loop: n replies came, which are no longer awaited, ns after their
+ * requests; all but those that were taken count if 'counted'. Likewise the
+ * misses and refusals.
+ */
+void counters_record_parts(struct worker *, const struct conn *, uint32_t n,
+    bool counted, int64_t now, int64_t ns);
+
+/* An element of a reply to the part is missing; zero: it is a 0. */
+void counters_miss(struct worker *, size_t part, bool zero);
+
+/* Forgets all latencies, and what was counted, before a first slice. */
+void counters_forget(struct worker *);
 
 #endif

@@ -6,20 +6,193 @@
 #include "engine.h"
 #include "keys.h"
 #include "mem.h"
-#include "mixparts.h"
-#include "outbox.h"
 #include "run.h"
-#include "sending.h"
 #include "slotmap.h"
 #include "str.h"
 #include "tracefile.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Returns how many are to be sent. */
+static inline size_t
+dealer_count(const struct dealer_list *f)
+{
+	return f->n - f->nsent;
+}
+
+struct dealer_list *
+dealer_list_new(uint32_t db)
+{
+	struct dealer_list *f = mem_new(sizeof *f);
+
+	f->db = db;
+	return f;
+}
+
+static void
+grow_ring(struct dealer_list *f)
+{
+	size_t cap = f->cap ? 2 * f->cap : 8;
+	struct dealer_item *v = mem_array(cap, sizeof *v);
+
+	for (size_t i = 0; i < f->n; i++)
+		v[i] = *dealer_at(f, i);
+	free(f->ring);
+	f->ring = v;
+	f->head = 0;
+	f->cap = cap;
+}
+
+static void
+push_item(struct dealer_list *f, const struct dealer_item *item)
+{
+	if (f->n == f->cap)
+		grow_ring(f);
+	*dealer_at(f, f->n++) = *item;
+}
+
+/* Frees the n oldest items, which were answered. Returns their bytes. */
+static size_t
+drop_items(struct dealer_list *f, uint32_t n)
+{
+	struct dealer_item *item;
+	size_t bytes = 0;
+
+	for (; n && f->n; n--) {
+		item = dealer_at(f, 0);
+		bytes += item->n;
+		free(item->bytes);
+		f->head = (f->head + 1) & (f->cap - 1);
+		f->n--;
+		f->nsent -= f->nsent > 0;
+	}
+	return bytes;
+}
+
+void
+dealer_list_free(struct dealer_list *f)
+{
+	if (!f)
+		return;
+	while (f->n)
+		drop_items(f, 1);
+	free(f->ring);
+	free(f);
+}
+
+static void
+free_outbox(struct dealer_outbox *o)
+{
+	free(o->order);
+	free(o->ready);
+}
+
+void
+dealer_add_ready(struct dealer_outbox *o, struct conn *c)
+{
+	if (c->list->listed)
+		return;
+	c->list->listed = true;
+	o->ready =
+	    mem_grow(o->ready, o->nready, &o->ready_cap, sizeof *o->ready);
+	o->ready[o->nready++] = c;
+}
+
+struct conn *
+dealer_take_ready(struct dealer_outbox *o)
+{
+	struct conn *c;
+
+	if (!o->nready)
+		return NULL;
+	c = o->ready[--o->nready];
+	c->list->listed = false;
+	return c;
+}
+
+static void
+add_order(struct dealer_outbox *o, struct conn *c)
+{
+	size_t cap = o->order_cap ? 2 * o->order_cap : 1024, i;
+	struct conn **v;
+
+	if (o->norder == o->order_cap) { /* its size is a power of two */
+		v = mem_array(cap, sizeof(struct conn *));
+		for (i = 0; i < o->norder; i++)
+			v[i] = o->order[(o->order_at + i) & (o->order_cap - 1)];
+		free(o->order);
+		o->order = v;
+		o->order_at = 0;
+		o->order_cap = cap;
+	}
+	o->order[(o->order_at + o->norder++) & (o->order_cap - 1)] = c;
+}
+
+/* Adds a command of a connection, and takes its bytes. */
+static void
+push_outbox(struct worker *w, struct conn *c, const struct dealer_item *item)
+{
+	struct dealer_outbox *o = w->outbox;
+
+	push_item(c->list, item);
+	o->waiting++;
+	o->bytes += item->n;
+	if (run_is_open(w->run))
+		add_order(o, c);
+	else if (c->list->waits)
+		dealer_add_ready(o, c);
+}
+
+/* Returns when the next command of a connection is due that is not late. */
+static int64_t
+get_due(const struct conn *c)
+{
+	return dealer_at(c->list, c->list->nsent + c->list->late)->due_ns;
+}
+
+void
+dealer_expire(struct dealer_outbox *o, int64_t due_ns)
+{
+	struct conn *c;
+
+	while (o->norder) {
+		c = o->order[o->order_at];
+		if (get_due(c) > due_ns)
+			break;
+		o->order_at = (o->order_at + 1) & (o->order_cap - 1);
+		o->norder--;
+		o->late++;
+		c->list->late++;
+		dealer_add_ready(o, c);
+	}
+}
+
+static int64_t
+get_next_due(const struct dealer_outbox *o)
+{
+	return o->norder ? get_due(o->order[o->order_at]) : -1;
+}
+
+void
+dealer_take_late(struct dealer_outbox *o, struct conn *c, uint32_t n)
+{
+	c->list->late -= n;
+	o->late -= n;
+}
+
+void
+dealer_answer(struct dealer_outbox *o, struct conn *c, uint32_t n)
+{
+	o->bytes -= drop_items(c->list, n);
+	if (c->list->late)
+		dealer_add_ready(o, c);
+}
+
+#define DEALER_COMMANDS 65536
+
+#define DEALER_BYTES (64 << 20)
 
 #define CHUNK 256    /* commands read at once, so that replies do not wait */
 #define SCRIPT "lua" /* the address of what scripts send */
@@ -28,7 +201,7 @@
 enum dealer_act { PLAIN, MULTI, END, TO_ALL };
 
 struct dealer_command {
-	struct outbox_item item; /* its bytes are owned */
+	struct dealer_item item; /* its bytes are owned */
 	enum dealer_act act;     /* TO_ALL: each node gets it */
 	uint32_t from;           /* the recorded connection */
 	uint32_t db;
@@ -57,7 +230,7 @@ struct dealer {
 	bool read;     /* 'next' is to be dealt */
 	bool ended;    /* nothing is left to read */
 	uint64_t seen; /* commands that are sent, by any thread */
-	struct outbox outbox;
+	struct dealer_outbox outbox;
 	struct origin *origins; /* by the number of the recorded connection */
 	size_t norigins, origins_cap;
 	struct local *locals; /* of each client */
@@ -88,7 +261,7 @@ find_local(const struct dealer *d, uint32_t from)
 }
 
 static void
-make_item(struct outbox_item *item, const struct tracefile_word *w, size_t n)
+make_item(struct dealer_item *item, const struct tracefile_word *w, size_t n)
 {
 	struct str s = {0};
 
@@ -103,7 +276,7 @@ make_item(struct outbox_item *item, const struct tracefile_word *w, size_t n)
 static void
 select_db(struct dealer *d, struct conn *c, const struct dealer_command *x)
 {
-	struct outbox_item item = {.due_ns = x->item.due_ns};
+	struct dealer_item item = {.due_ns = x->item.due_ns};
 	struct tracefile_word w[2] = {{"SELECT", 6}, {NULL, 0}};
 	char text[16];
 
@@ -111,9 +284,9 @@ select_db(struct dealer *d, struct conn *c, const struct dealer_command *x)
 		return;
 	w[1].s = text;
 	w[1].n = (size_t)snprintf(text, sizeof text, "%u", x->db);
-	item.part = mixparts_name(d->worker, "SELECT");
+	item.part = counters_name_part(d->worker, "SELECT");
 	make_item(&item, w, 2);
-	outbox_push(d->worker, c, &item);
+	push_outbox(d->worker, c, &item);
 	c->list->db = x->db;
 }
 
@@ -128,7 +301,7 @@ static void
 push_to(struct dealer *d, const struct dealer_command *x, struct conn *c)
 {
 	select_db(d, c, x);
-	outbox_push(d->worker, c, &x->item);
+	push_outbox(d->worker, c, &x->item);
 }
 
 static void
@@ -285,7 +458,7 @@ dealer_free(struct dealer *d)
 			free(d->origins[i].multi.item.bytes);
 	free(d->locals);
 	free(d->origins);
-	outbox_free(&d->outbox);
+	free_outbox(&d->outbox);
 	tracefile_close(d->file);
 	free(d->roles);
 	free(d);
@@ -393,7 +566,7 @@ deal_next(struct dealer *d)
 	}
 	x.act = find_act(&c->words[0]);
 	x.item.due_ns = (int64_t)(c->at_us * 1000);
-	x.item.part = mixparts_name(d->worker, name);
+	x.item.part = counters_name_part(d->worker, name);
 	make_item(&x.item, c->words, c->n);
 	put_command(d, &x);
 }
@@ -449,7 +622,7 @@ dealer_read(struct worker *w, int64_t until_ns)
 static void
 send_next(struct worker *w, struct conn *c, int64_t now)
 {
-	size_t n = outbox_count(c->list);
+	size_t n = dealer_count(c->list);
 
 	c->list->waits = !n && c->state == CONN_READY && !c->awaited;
 	if (!n || c->state != CONN_READY || c->awaited || c->next)
@@ -457,7 +630,7 @@ send_next(struct worker *w, struct conn *c, int64_t now)
 	if (n > w->run->pipeline)
 		n = w->run->pipeline;
 	c->counted = now >= w->run->from;
-	sending_batch(w, c, (uint32_t)n, now);
+	run_send(w, c, (uint32_t)n, now);
 }
 
 void
@@ -473,7 +646,7 @@ dealer_next(struct worker *w, struct conn *c, int64_t now)
 	do {
 		if (!d->ended && has_room(d))
 			dealer_read(w, INT64_MAX);
-		while ((c = outbox_take_ready(&d->outbox)))
+		while ((c = dealer_take_ready(&d->outbox)))
 			send_next(w, c, now);
 	} while (
 	    !w->loop.busy && !d->ended && has_room(d) && !run_halted(w->run));
@@ -482,7 +655,7 @@ dealer_next(struct worker *w, struct conn *c, int64_t now)
 int64_t
 dealer_get_next(const struct dealer *d)
 {
-	int64_t next = outbox_get_next(&d->outbox);
+	int64_t next = get_next_due(&d->outbox);
 
 	if (next >= 0)
 		return next;
@@ -508,7 +681,7 @@ dealer_report(const struct dealer *d, struct engine_result *r)
 }
 
 static size_t
-get_room(const struct cmdsource *s, size_t bytes)
+get_trace_room(const struct cmdsource *s, size_t bytes)
 {
 	(void)s;
 	return bytes;
@@ -524,7 +697,7 @@ struct cmdsource *
 dealer_open_source(void)
 {
 	static const struct cmdsource_ops ops = {
-	    .room = get_room, .free = free_source};
+	    .room = get_trace_room, .free = free_source};
 	struct cmdsource *s = mem_new(sizeof *s);
 
 	s->ops = &ops;

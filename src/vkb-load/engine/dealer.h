@@ -20,16 +20,73 @@
 #define DEALER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-
-#define DEALER_COMMANDS 65536
-#define DEALER_BYTES (64 << 20)
 
 struct cmdsource;
 struct conn;
 struct dealer;
 struct engine_result;
 struct worker;
+
+/*
+ * What a thread has to send of a trace: the commands of all its connections.
+ * Private to the engine, like run.h.
+ */
+
+struct dealer_item {
+	int64_t due_ns; /* since the first command of the trace, as recorded */
+	size_t n;
+	size_t part; /* its command, see counters_name_part */
+	char *bytes; /* RESP; owned */
+};
+
+/* The commands of one connection: in order, those that wait for their reply
+ * first, then those that are to be sent. They are kept until they are answered.
+ */
+struct dealer_list {
+	struct dealer_item *ring; /* 'cap' of them, a power of two */
+	size_t head, n, cap;
+	size_t nsent; /* the first ones, whose replies are awaited */
+	size_t late;  /* at recorded times: the next ones, which are due */
+	uint32_t db;  /* after all its commands */
+	bool listed;  /* see dealer_take_ready */
+	bool waits;   /* closed loop: idle, because it had nothing to send */
+};
+
+struct dealer_list *dealer_list_new(uint32_t db);
+void dealer_list_free(struct dealer_list *); /* NULL does nothing */
+
+/* Returns the i-th item, below n. */
+static inline struct dealer_item *
+dealer_at(const struct dealer_list *f, size_t i)
+{
+	return &f->ring[(f->head + i) & (f->cap - 1)];
+}
+
+struct dealer_outbox {
+	size_t waiting;      /* commands that are not sent */
+	size_t bytes;        /* of all commands, with those not answered */
+	size_t late;         /* due and not sent */
+	struct conn **order; /* at recorded times: of each command, a ring */
+	size_t order_at, norder, order_cap;
+	struct conn **ready; /* see below */
+	size_t nready, ready_cap;
+};
+
+/* The connections that have something to send, and may have room. take returns
+ * NULL if there is none. */
+void dealer_add_ready(struct dealer_outbox *, struct conn *);
+struct conn *dealer_take_ready(struct dealer_outbox *);
+
+/* At recorded times: all commands due up to 'due_ns' are late from now on. */
+void dealer_expire(struct dealer_outbox *, int64_t due_ns);
+
+/* n late commands of a connection are about to be sent. */
+void dealer_take_late(struct dealer_outbox *, struct conn *, uint32_t n);
+
+/* n requests of a connection were answered. */
+void dealer_answer(struct dealer_outbox *, struct conn *, uint32_t n);
 
 /* Sets w->outbox. Returns NULL after the run has failed: the trace cannot be
  * read. */

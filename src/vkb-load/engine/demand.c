@@ -5,7 +5,6 @@
 #include "mem.h"
 #include "num.h"
 #include "str.h"
-#include "words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -274,9 +273,9 @@ demand_add_text(struct demand *d, const char *text, bool writes)
 {
 	const char *why;
 	size_t n = 0, k;
-	char **list = words_split(text, &n, &why);
+	char **list = command_split(text, &n, &why);
 
-	for (size_t at = 0; list && (k = words_command(list, n, &at, NULL));
+	for (size_t at = 0; list && (k = command_next(list, n, &at, NULL));
 	     at += k + 1)
 		demand_add_command(d, list + at, k, writes);
 	mem_free_list(list);

@@ -4,10 +4,8 @@
 #include "rng.h"
 #include "rowset.h"
 #include "run.h"
-#include "share.h"
-#include "slices.h"
-#include "slotmap.h"
 #include "streams.h"
+#include "slotmap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +32,7 @@ engine_refills(const struct engine_target *t, const struct engine_work *w)
 	if (w->nmix || command_needs(w->command) != NEEDS_POPS)
 		return false;
 	return t->cluster || w->requests == 0 || w->warmup_s > 0 ||
-	    (uint64_t)share_requests(w) > limit_pops(w, POPS_MOST);
+	    (uint64_t)run_all_requests(w) > limit_pops(w, POPS_MOST);
 }
 
 static uint64_t
@@ -159,7 +157,7 @@ seed_node(const struct engine_target *t, const struct engine_work *w,
 		work.pipeline = 1000;
 	l = (struct engine_load){.target = t, .works = &work, .n = 1};
 	rc = n == 0 ? 0
-		    : streams_run(&l, 1, &o, NULL, NULL, s->stop,
+		    : streams_run(&l, 1, &o, NULL, s->stop,
 			  s->progress ? report_progress : NULL, s);
 	o.source->ops->free(o.source);
 	return rc;
@@ -289,10 +287,10 @@ share_counters(struct run_options *o, const struct engine_work *works, size_t n,
 		for (first = 0; works[first].rows != works[i].rows; first++)
 			continue;
 		if (works[i].parts && !counters[n])
-			counters[n] = share_begin(&works[i], KEYS_NUMBERS);
+			counters[n] = run_begin_share(&works[i], KEYS_NUMBERS);
 		if (works[i].parts && works[i].rows && !counters[first])
-			counters[first] =
-			    share_begin(&works[i], rowset_count(works[i].rows));
+			counters[first] = run_begin_share(
+			    &works[i], rowset_count(works[i].rows));
 		o[i].taken[CMDSOURCE_SEQ] = &counters[n];
 		o[i].taken[CMDSOURCE_ROWS] = &counters[first];
 	}
@@ -341,13 +339,33 @@ run_loads(const struct engine_load *loads, size_t n, struct rng *rng,
 		if (open_load(&loads[i], &o[at], &counters[at + i]) < 0)
 			rc = -1;
 	if (rc == 0)
-		rc = streams_run(loads, n, o, rng ? slices_run : NULL, rng,
-		    stop, progress, arg);
+		rc = streams_run(loads, n, o, rng, stop, progress, arg);
 	for (i = at = 0; i < n; at += loads[i++].n)
 		close_load(&loads[i], &o[at]);
 	free(counters);
 	free(o);
 	return rc;
+}
+
+struct engine_work
+engine_share_work(
+    const struct engine_work *whole, unsigned part, unsigned parts)
+{
+	struct engine_work w = *whole;
+	uint64_t all = (uint64_t)w.requests;
+	struct rng rng;
+
+	w.part = part;
+	w.parts = parts;
+	w.all_requests = w.requests;
+	w.requests = (long long)(run_bound(all, part, parts) -
+	    run_bound(all, part - 1, parts));
+	w.clients = (int)(((unsigned)w.clients + parts - part) / parts);
+	w.rate /= parts;
+	w.ramp = ratespec_scale(&w.ramp, 1. / parts);
+	rng_seed(&rng, w.seed, UINT64_C(0x70617274) + part);
+	w.seed = rng_next(&rng);
+	return w;
 }
 
 int

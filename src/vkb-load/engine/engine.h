@@ -74,7 +74,7 @@ enum engine_arrivals { ENGINE_CONSTANT, ENGINE_POISSON };
 /* What the connections of a load do beside sending requests. */
 struct engine_conns {
 	/*
-	 * They are closed and opened again, see reconnect.h: each after so many
+	 * They are closed and opened again, see losses.h: each after so many
 	 * requests, rounded up to whole batches, and all at once every so many
 	 * seconds; 0: they stay.
 	 */
@@ -109,7 +109,8 @@ struct engine_work {
 	enum engine_arrivals arrivals;
 	double timeout_s;   /* of the reply to a request */
 	long long max_lost; /* lost, unanswered and reconnects together */
-	/* Of a load that several programs share, see share.h; 0: one makes it.
+	/* Of a load that several programs share, see engine_share_work; 0: one
+	 * makes it.
 	 */
 	unsigned part, parts;
 	long long all_requests;  /* of all parts; 0: by duration */
@@ -331,6 +332,15 @@ struct engine_load {
  */
 int engine_run_slices(const struct engine_load *, size_t n, uint64_t seed,
     const volatile int *stop, engine_progress_fn *, void *arg);
+
+/*
+ * Returns what one of several programs, mostly on several hosts, makes of a
+ * work: its clients, requests and rate, with random numbers of its own. All
+ * parts together make exactly the whole; the work has a client for each at
+ * least. 'part' counts from 1.
+ */
+struct engine_work engine_share_work(
+    const struct engine_work *, unsigned part, unsigned parts);
 
 /* The commands of a work, those of its mix or its only one: the name of a test
  * or a template. */

@@ -1,15 +1,16 @@
 #include "losses.h"
-#include "verify.h"
+#include "clock.h"
+#include "counters.h"
 #include "hist.h"
-#include "mixparts.h"
 #include "pools.h"
 #include "run.h"
-#include "sending.h"
 #include "slotmap.h"
-#include "transaction.h"
-#include "counters.h"
+#include "tls.h"
+#include "mix.h"
+#include "verify.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,7 +81,7 @@ give_up_all(struct worker *w, struct conn *c, int64_t now)
 	c->repeats = 0;
 	for (i = 0; i < n; i++) {
 		if (w->parts) {
-			a.part = mixparts_find(w, c, i, n);
+			a.part = counters_find_part(w, c, i, n);
 			w->parts[a.part].unanswered += !c->again;
 		}
 		if (run_is_open(w->run)) {
@@ -164,7 +165,7 @@ losses_break(struct conn *c, const char *why, int64_t now)
 		w->again++;
 	}
 	for (uint32_t i = c->repeats; w->parts && i < n; i++)
-		w->parts[mixparts_find(w, c, i, n)].lost += w->external;
+		w->parts[counters_find_part(w, c, i, n)].lost += w->external;
 	if (r->refill)
 		c->popped += (uint64_t)c->refills * r->refill->values;
 	return true;
@@ -292,7 +293,7 @@ void
 losses_resend(struct worker *w, struct conn *c, int64_t now)
 {
 	int64_t start = c->start_ns;
-	uint32_t n = c->again + transaction_complete(w, c, c->again);
+	uint32_t n = c->again + mix_complete(w, c, c->again);
 
 	c->again = 0;
 	w->again--;
@@ -300,9 +301,9 @@ losses_resend(struct worker *w, struct conn *c, int64_t now)
 	if (run_is_open(w->run)) { /* the same commands, with other keys */
 		c->cursor.step = c->ring.at - n;
 		pools_advance(w, c, n);
-		sending_renew(w, c, &c->cursor, n);
+		run_renew(w, c, &c->cursor, n);
 	}
-	sending_repeat(w, c, n, now);
+	run_send_again(w, c, n, now);
 	c->start_ns = start;
 }
 
@@ -349,4 +350,128 @@ losses_fail(const struct run *runs, size_t n)
 	    *said ? "')" : "", lost, unanswered, reconnects,
 	    runs->work->max_lost);
 	return true;
+}
+
+#define OVERDUE                                                                \
+	((uint64_t)1 << 62) /* enough requests were served; reopen it when the \
+			       part ends */
+
+/* Are connections of the run reopened? */
+static bool
+is_wanted(const struct run *r)
+{
+	return r->work->conns.reconnect > 0 || r->work->conns.storm_s > 0;
+}
+
+void
+losses_init_thread(struct worker *w)
+{
+	if (is_wanted(w->run))
+		w->connect = HIST_LATENCY();
+	w->storm_ns = INT64_MAX;
+}
+
+/* Lets the next tick come in time for the next storm. */
+static void
+hasten_tick(struct worker *w)
+{
+	if (w->storm_ns < w->tick_ns)
+		w->tick_ns = w->storm_ns;
+}
+
+void
+losses_start_slice(struct worker *w)
+{
+	const struct run *r = w->run;
+
+	if (!w->connect || r->work->conns.storm_s <= 0)
+		return;
+	w->storm_ns = r->start + (int64_t)(r->work->conns.storm_s * 1e9);
+	hasten_tick(w);
+}
+
+/*
+ * Ends the last request of a connection within a part of a mix, whose next
+ * commands have to follow on the same connection?
+ */
+static bool
+is_within_part(const struct worker *w, const struct conn *c)
+{
+	const struct mix *m = w->run->source->mix;
+
+	return m && !mix_step(m, &c->ring, c->ring.at - 1)->last;
+}
+
+void
+losses_count_served(struct worker *w, struct conn *c, uint32_t n)
+{
+	long long limit = w->run->work->conns.reconnect;
+	uint32_t flight = c->awaited - c->refills;
+
+	c->served += n < flight ? n : flight;
+	flight -= n < flight ? n : flight;
+	if (c->served + flight >= (limit > 0 ? (uint64_t)limit : OVERDUE) &&
+	    !c->next && !w->ending && !is_within_part(w, c))
+		c->next = c->node;
+}
+
+void
+losses_reopen(struct worker *w, struct conn *c, int64_t now)
+{
+	if (c->next != c->node) {
+		conn_close(c);
+		conn_open(c, now);
+		return;
+	}
+	c->next = NULL; /* its address, which works, stays */
+	conn_leave(c);
+	w->again++;
+	c->anew_ns = clock_ns();
+	conn_open(c, c->anew_ns);
+}
+
+bool
+losses_end_reopening(struct worker *w, struct conn *c)
+{
+	const struct run *r = w->run;
+	int64_t now = clock_ns();
+
+	c->served = 0;
+	if (!c->anew_ns)
+		return false;
+	if (now >= r->from && r->t0 != r->t1)
+		hist_add(w->connect, now - c->anew_ns, 1);
+	if (now >= r->from && now < r->t1) {
+		w->connects++;
+		w->resumed += c->tls && tls_is_resumed(c->tls);
+	}
+	w->again--;
+	c->anew_ns = 0;
+	c->refused = false;
+	return true;
+}
+
+void
+losses_check_storm(struct worker *w, int64_t now)
+{
+	struct conn *c;
+
+	if (now >= w->storm_ns && w->external && !w->ending) {
+		while (w->storm_ns <= now)
+			w->storm_ns +=
+			    (int64_t)(w->run->work->conns.storm_s * 1e9);
+		for (size_t i = 0; i < w->nconns; i++) {
+			c = w->conns[i];
+			if (c->state != CONN_READY || c->next)
+				continue;
+			if (is_within_part(w, c)) {
+				c->served = OVERDUE;
+				continue;
+			}
+			c->next = c->node;
+			if (!c->awaited)
+				losses_reopen(w, c, now);
+		}
+	}
+	hasten_tick(w);
 }

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct redirected;
 struct conn;
+struct redirected;
 struct run;
 struct worker;
 
@@ -74,5 +74,33 @@ void losses_count_unfinished(struct worker *, int64_t now);
  * after the threads have ended.
  */
 bool losses_fail(const struct run *runs, size_t n);
+
+/*
+ * Connections that are reopened on purpose: each after a number of requests,
+ * or all at once every so many seconds. A connection is closed when it awaits
+ * no reply, so no request is lost, and reset, so that its port is free at once.
+ * While it is reopened it counts in worker.again, so that a run does not end
+ * before all connections are back.
+ */
+
+/* Prepares a thread, and then each slice of its run. */
+void losses_init_thread(struct worker *);
+void losses_start_slice(struct worker *);
+
+/*
+ * Counts n answers; after enough of them marks the connection by setting 'next'
+ * to its own node, when a part of a mix ends. Only called for runs in which
+ * connections are reopened.
+ */
+void losses_count_served(struct worker *, struct conn *, uint32_t n);
+
+/* Moves an idle connection to 'next', which is another node or its own. */
+void losses_reopen(struct worker *, struct conn *, int64_t now);
+
+/* The connection is ready. Returns true if it was reopened on purpose. */
+bool losses_end_reopening(struct worker *, struct conn *);
+
+/* Called at each tick: begins a storm that is due. */
+void losses_check_storm(struct worker *, int64_t now);
 
 #endif

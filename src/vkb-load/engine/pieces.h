@@ -1,6 +1,6 @@
 /*
  * The commands of a load as pieces: template.c compiles texts into them, mix.c
- * and transaction.c say in which order they come, render.c makes their bytes.
+ * says in which order they come, render.c makes their bytes.
  * Private to these.
  */
 #ifndef PIECES_H

@@ -1,10 +1,9 @@
 #include "pools.h"
 #include "verify.h"
-#include "outbox.h"
+#include "dealer.h"
 #include "mem.h"
 #include "routes.h"
 #include "run.h"
-#include "sending.h"
 #include "slotmap.h"
 
 #include <stdlib.h>
@@ -311,7 +310,7 @@ send_batch(struct worker *w, struct conn *c, int64_t now)
 		return n == 0;
 	}
 	c->has_client = true;
-	sending_batch(w, c, got, now);
+	run_send(w, c, got, now);
 	return true;
 }
 
@@ -421,7 +420,7 @@ new_conn(struct worker *w, size_t i)
 		c->written = mem_array(r->pipeline, sizeof *c->due);
 	}
 	if (r->work->replay)
-		c->list = outbox_list_new((uint32_t)r->target->db);
+		c->list = dealer_list_new((uint32_t)r->target->db);
 	return c;
 }
 

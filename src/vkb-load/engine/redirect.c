@@ -1,17 +1,14 @@
 #include "redirect.h"
 #include "verify.h"
 #include "connect.h"
-#include "hint.h"
-#include "outbox.h"
+#include "slotmap.h"
+#include "dealer.h"
 #include "losses.h"
 #include "mem.h"
-#include "mixparts.h"
+#include "counters.h"
 #include "pools.h"
 #include "run.h"
-#include "sending.h"
-#include "slotmap.h"
-#include "transaction.h"
-#include "counters.h"
+#include "mix.h"
 
 #include <netdb.h>
 #include <stdlib.h>
@@ -28,7 +25,7 @@ struct request {
 	size_t n;
 	bool asking; /* ASKING is sent before it */
 	bool again;  /* its reply was an error: send to 'to' */
-	struct hint to;
+	struct slotmap_hint to;
 	unsigned hops;
 };
 
@@ -82,7 +79,7 @@ get_redirect(struct conn *c)
 }
 
 static struct redirect *
-find_redirect(struct worker *w, const struct hint *h)
+find_redirect(struct worker *w, const struct slotmap_hint *h)
 {
 	char *name = h->unixsocket ? mem_str(h->unixsocket)
 				   : mem_printf("%s:%d", h->host, h->port);
@@ -224,8 +221,8 @@ make_again(struct worker *w, struct conn *c, uint32_t at, uint32_t step,
 
 	cursor.expected = NULL;
 	if (c->list) {
-		q->n = outbox_at(c->list, at)->n;
-		q->bytes = mem_strn(outbox_at(c->list, at)->bytes, q->n);
+		q->n = dealer_at(c->list, at)->n;
+		q->bytes = mem_strn(dealer_at(c->list, at)->bytes, q->n);
 		return;
 	}
 	if (!c->batch) {
@@ -235,7 +232,7 @@ make_again(struct worker *w, struct conn *c, uint32_t at, uint32_t step,
 		cursor.step = step;
 		if (!cursor.in_slot)
 			pools_advance(w, c, 1);
-		sending_renew(w, c, &cursor, 1);
+		run_renew(w, c, &cursor, 1);
 	}
 	q->bytes = mem_new(s->ops->room(s, 1));
 	for (i = 0; i <= at; i++) {
@@ -247,18 +244,20 @@ make_again(struct worker *w, struct conn *c, uint32_t at, uint32_t step,
 /* Reads where or when to send a request again. Returns false if neither. */
 static bool
 read_hint(const struct worker *w, const struct conn *c, const char *line,
-    struct hint *to)
+    struct slotmap_hint *to)
 {
 	const struct run *r = w->run;
 
-	if (hint_read_passing(to, line, c->node))
+	if (slotmap_read_passing(to, line, c->node))
 		return true;
-	return r->target->cluster && hint_read_moved(to, line, c->node->host);
+	return r->target->cluster &&
+	    slotmap_read_moved(to, line, c->node->host);
 }
 
 /* Returns true after half of the timeout: the error is then the answer. */
 static bool
-is_too_late(const struct worker *w, const struct hint *to, int64_t start)
+is_too_late(
+    const struct worker *w, const struct slotmap_hint *to, int64_t start)
 {
 	return to->later &&
 	    w->loop.now + RETRY_NS - start > w->run->timeout_ns / 2;
@@ -266,7 +265,7 @@ is_too_late(const struct worker *w, const struct hint *to, int64_t start)
 
 /* Marks a request to be sent again. False: its error is the answer. */
 static bool
-send_again(struct worker *w, struct request *p, struct hint *to)
+send_again(struct worker *w, struct request *p, struct slotmap_hint *to)
 {
 	if (!p || (!to->later && p->hops == REDIRECT_HOPS) ||
 	    is_too_late(w, to, p->from.start_ns))
@@ -286,9 +285,9 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	    .from.start_ns = c->start_ns,
 	    .from.counted = c->counted};
 	uint32_t at = c->list ? nth : c->batch ? c->batch - plain + nth : 0;
-	struct hint to;
+	struct slotmap_hint to;
 
-	if (transaction_is_whole(w, c, nth) || !read_hint(w, c, line, &to))
+	if (mix_is_whole(w, c, nth) || !read_hint(w, c, line, &to))
 		return false;
 	/* It is a refill, or no similar request has that slot. */
 	if (nth >= plain || is_too_late(w, &to, q.from.start_ns) ||
@@ -297,7 +296,7 @@ redirect_take(struct worker *w, struct conn *c, const char *line, uint32_t nth)
 	q.to = to;
 	make_again(w, c, at, c->ring.at - plain + nth, &q);
 	if (w->parts) {
-		q.from.part = mixparts_find(w, c, nth, plain);
+		q.from.part = counters_find_part(w, c, nth, plain);
 		w->parts[q.from.part].taken++;
 	}
 	if (run_is_open(w->run))
@@ -371,7 +370,7 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	struct redirect *d = get_redirect(c);
 	struct worker *w = c->worker;
 	struct request *q;
-	struct hint to;
+	struct slotmap_hint to;
 
 	if (!counters_count_error_reply(w, c, line))
 		return;
@@ -397,7 +396,7 @@ on_missed(struct conn *c, uint32_t nth, bool zero)
 	if (w->checks)
 		verify_miss(w->checks, c->expected, nth);
 	if (w->parts && q)
-		mixparts_miss(w, q->from.part, zero);
+		counters_miss(w, q->from.part, zero);
 }
 
 /* The unanswered requests stay in the queue. */

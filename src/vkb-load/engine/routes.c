@@ -9,7 +9,6 @@
 #include "mem.h"
 #include "mix.h"
 #include "str.h"
-#include "words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +102,9 @@ add_text(struct routes *x, const char *text)
 		x->v[x->n++] = r;
 		return;
 	}
-	own = words_expand_prefix(text, x->target->prefix);
-	list = words_split(own, &n, &why);
-	for (; list && (k = words_command(list, n, &at, &times)); at += k + 1) {
+	own = command_expand_prefix(text, x->target->prefix);
+	list = command_split(own, &n, &why);
+	for (; list && (k = command_next(list, n, &at, &times)); at += k + 1) {
 		r = make_route(x->target, list + at, k);
 		for (; times; times--) {
 			x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);

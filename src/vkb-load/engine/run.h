@@ -5,32 +5,102 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "arrivals.h"
 #include "chooser.h"
+#include "cmdsource.h"
 #include "conn.h"
 #include "engine.h"
 #include "err.h"
 #include "keys.h"
+#include "ratespec.h"
 #include "rng.h"
-#include "cmdsource.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+struct conn;
+struct cursor;
+struct dealer;
+struct dealer_outbox;
+struct delayed_request;
+struct hist;
+struct intern;
+struct redirect;
+struct slotmap;
+struct verify_checks;
+struct worker;
 
 #define RUN_ENDLESS UINT64_MAX
 #define RUN_WHOLE (UINT64_MAX - 1) /* of a trace: until its end */
 #define RUN_SECOND INT64_C(1000000000)
 #define RUN_SLICE (256 * 1024) /* bytes made at once, to stay in the cache */
 
-struct verify_checks;
-struct hist;
-struct intern;
-struct slotmap;
-struct delayed_request;
-struct dealer;
-struct outbox;
-struct redirect;
+/*
+ * Arrivals: when the requests of a stream are sent, and which latency is
+ * recorded for them.
+ */
+
+/* The schedule of a thread in open loop, in ns since its base. */
+struct schedule {
+	const struct arrivals *kind;
+	double gap_ns, next_ns, first_ns; /* gap_ns: on average */
+	uint64_t n;
+	struct rng rng;
+	/* Of a rate that changes: the arrivals of all threads until next_ns,
+	 * those between two of this thread, and when they are due. */
+	double due, threads;
+	struct ratespec_timing timing;
+};
+
+/* A redirected request; 'due' only in open loop. */
+struct redirected {
+	struct conn *conn; /* the client's connection */
+	int64_t start_ns, due;
+	bool counted;
+	size_t part; /* of a mix */
+};
+
+/* What a thread does with its connections; the closed or the open loop. */
+struct pacing {
+	/* Sends on a connection that awaits no reply, or keeps it for later. */
+	void (*idle)(struct worker *, struct conn *, int64_t now);
+	/* Sends what is due, and on connections that were kept; or NULL. */
+	void (*dispatch)(struct worker *, int64_t now);
+	/*
+	 * Open loop only, else NULL: begins the schedule, or continues it
+	 * in a further slice; returns when the next request is due;
+	 * ends a slice, and with the last one records the age of
+	 * requests that were due but never sent; whether all of a number of
+	 * requests were sent; takes the times of the nth awaited request, whose
+	 * latency 'answered' does not count then.
+	 */
+	void (*start)(struct worker *);
+	int64_t (*next)(const struct worker *);
+	void (*stop)(struct worker *, int64_t now);
+	bool (*sent)(const struct worker *);
+	void (*take_times)(
+	    struct worker *, struct conn *, uint32_t nth, struct redirected *);
+	/*
+	 * Record the latency of n answered requests, or of one that was
+	 * redirected. Return true if they count as measured.
+	 */
+	bool (*answered)(
+	    struct worker *, struct conn *, int64_t now, uint32_t n);
+	bool (*redirected)(
+	    struct worker *, const struct redirected *, int64_t now);
+	bool (*done)(struct worker *); /* nothing is left to send or receive */
+};
+
+struct arrivals {
+	const struct pacing *pacing;
+	/* Open loop only: set next_ns to the first, to the next arrival. */
+	void (*begin)(struct schedule *);
+	void (*advance)(struct schedule *); /* also counts n up */
+};
+
+/* Returns the arrivals that the work asks for. */
+const struct arrivals *arrivals_find(const struct engine_work *);
 
 struct interval {
 	struct hist *hist;
@@ -122,12 +192,12 @@ struct worker {
 	double last_due;   /* the same of a trace, since its start */
 	bool no_pwait2;    /* the kernel has none */
 	double max_backlog;
-	/* Of a mix or, as they come, of a trace, see mixparts.h; or NULL. */
+	/* Of a mix or, as they come, of a trace, see counters.h; or NULL. */
 	struct part *parts;
 	size_t nparts, parts_cap;
 	struct intern *names;         /* of the parts of a trace, or NULL */
 	struct dealer *dealer;        /* of a trace, or NULL */
-	struct outbox *outbox;        /* the same; owned by the dealer */
+	struct dealer_outbox *outbox; /* the same; owned by the dealer */
 	struct verify_checks *checks; /* of a load that is verified, or NULL */
 	struct conn_client client;    /* of its connections */
 };
@@ -163,7 +233,7 @@ struct run {
 	bool strict;       /* an error or a lost connection ends it */
 	bool kept;         /* what a verified load wrote stays, see verify.h */
 	bool by_key;       /* in a cluster: the key decides the node */
-	uint32_t pipeline; /* whole texts, see transaction.h */
+	uint32_t pipeline; /* whole texts, see mix.h */
 	uint32_t together;
 	int64_t timeout_ns;
 	int64_t start;  /* of the warm-up */
@@ -214,6 +284,13 @@ struct run_options {
 /* Returns 0, or -1 after reporting that the work is not valid. */
 int run_check(const struct engine_target *, const struct engine_work *);
 uint64_t run_space(const struct engine_work *);
+
+/* Returns whole * i / n, rounded down, without overflow; where a part begins in
+ * what all parts of a load share, 0 without parts; the requests of all parts.
+ */
+uint64_t run_bound(uint64_t whole, uint64_t i, uint64_t n);
+uint64_t run_begin_share(const struct engine_work *, uint64_t whole);
+long long run_all_requests(const struct engine_work *);
 
 /* Reports the first failure; later ones are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
@@ -286,14 +363,6 @@ run_take(struct worker *w, struct conn *c, int64_t now)
 #define RUN_NOT_COUNTED (-2)  /* nor counted */
 #define RUN_NOT_MEASURED (-1) /* but counted: in the head of a slice */
 
-/* A redirected request; 'due' only in open loop. */
-struct redirected {
-	struct conn *conn; /* the client's connection */
-	int64_t start_ns, due;
-	bool counted;
-	size_t part; /* of a mix */
-};
-
 /*
  * Prepare and start the threads of a run. Return 0, or -1 after reporting an
  * error. The caller calls threads_free in any case.
@@ -302,5 +371,17 @@ int threads_init(struct run *, struct gate *, const struct engine_target *,
     const struct engine_work *, const struct run_options *);
 int threads_start(struct run *);
 void threads_free(struct run *); /* may be all zero; the threads have ended */
+
+/* Sends n commands, with refills where due. */
+void run_send(struct worker *, struct conn *, uint32_t n, int64_t now);
+/* As run_send, but continues from c->cursor. */
+void run_send_again(struct worker *, struct conn *, uint32_t n, int64_t now);
+/*
+ * Open loop: the next n requests of a cursor, which are sent in place of others
+ * whose numbers are not known, get numbers that no request has had.
+ */
+void run_renew(struct worker *, struct conn *, struct cursor *, uint32_t n);
+/* Makes and sends the rest of the batch, as far as there is room. */
+void run_continue(struct conn *, int64_t now);
 
 #endif

@@ -57,4 +57,29 @@ struct slotmap *slotmap_refresh(struct slotmap *old,
 struct slotmap_node *slotmap_find(const struct slotmap *, const char *name);
 void slotmap_free(struct slotmap *); /* frees the older ones too */
 
+/* What an error reply says about where, or when, to send a request again. */
+
+struct slotmap_hint {
+	unsigned slot;
+	bool asking;
+	bool later; /* retry on the same node */
+	char host[128];
+	int port;
+	const char *unixsocket; /* used instead, or NULL */
+};
+
+/*
+ * Reads "MOVED 3999 host:port" or "ASK ..."; without a host it is that of the
+ * sender. Returns false if the line is neither.
+ */
+bool slotmap_read_moved(
+    struct slotmap_hint *, const char *line, const char *sender);
+
+/*
+ * Returns true if the server cannot answer for the moment: a slot has no node,
+ * keys are migrating, or data is still loading.
+ */
+bool slotmap_read_passing(
+    struct slotmap_hint *, const char *line, const struct slotmap_node *from);
+
 #endif

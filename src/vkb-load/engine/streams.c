@@ -1,16 +1,18 @@
 #include "streams.h"
 #include "clock.h"
+#include "counters.h"
+#include "dealer.h"
 #include "fdlimit.h"
+#include "hist.h"
 #include "losses.h"
 #include "mem.h"
-#include "dealer.h"
-#include "mixparts.h"
-#include "verify.h"
-#include "run.h"
+#include "rng.h"
+#include "slicetimes.h"
 #include "slotmap.h"
-#include "counters.h"
+#include "verify.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -43,7 +45,8 @@ refresh_slotmap(struct run *r, int64_t now)
 		(const char(*)[3])r->tags));
 }
 
-bool
+/* Ends all streams early if asked to stop or if one failed; true then. */
+static bool
 streams_halt(struct streams *s)
 {
 	bool halt = s->stop && *s->stop;
@@ -116,7 +119,8 @@ set_times(struct streams *s, int64_t at)
 	}
 }
 
-void
+/* Lets the threads of a server begin their next slice, but for idle streams. */
+static void
 streams_begin_slice(struct streams *s, struct side *side)
 {
 	size_t i;
@@ -187,7 +191,8 @@ report_progress(struct streams *s, int64_t now)
 		s->progress(s->arg, &p);
 }
 
-void
+/* Call the meter of a server. */
+static void
 streams_report_begin(const struct side *s)
 {
 	const struct engine_meter *m = s->load->meter;
@@ -196,7 +201,7 @@ streams_report_begin(const struct side *s)
 		m->begin(m->arg);
 }
 
-void
+static void
 streams_report_end(const struct side *s)
 {
 	const struct engine_meter *m = s->load->meter;
@@ -205,7 +210,11 @@ streams_report_end(const struct side *s)
 		m->end(m->arg);
 }
 
-bool
+/*
+ * Waits for the end of a slice, until 'next' at most, and looks after all
+ * streams. Returns true if the slice has ended.
+ */
+static bool
 streams_supervise(struct streams *s, const struct side *side, int64_t next)
 {
 	int64_t now;
@@ -403,14 +412,139 @@ static void
 collect_result(struct run *r, struct engine_result *out)
 {
 	counters_collect(r, out);
-	mixparts_collect(r, out);
 	for (size_t i = 0; i < r->nworkers; i++)
 		dealer_report(r->workers[i].dealer, out);
 }
 
+/* Loads a server for a slice. */
+static void
+run_slice(struct streams *s, struct side *side, const struct slicetimes *l)
+{
+	int64_t begin = clock_ns(), end;
+	size_t i;
+
+	for (i = 0; i < side->n; i++)
+		if (!side->runs[i].idle)
+			slicetimes_begin(&side->runs[i], begin, l);
+	s->now = side;
+	streams_begin_slice(s, side);
+	while (!streams_supervise(s, side, INT64_MAX))
+		continue;
+	end = clock_ns();
+	pthread_mutex_lock(&s->gate.lock);
+	for (i = 0; i < side->n; i++)
+		if (!side->runs[i].idle)
+			slicetimes_end(&side->runs[i], begin, end);
+	pthread_mutex_unlock(&s->gate.lock);
+}
+
+/* Marks the streams that are over. Returns true if all of them are. */
+static bool
+is_side_over(struct side *side)
+{
+	bool over = true;
+
+	for (size_t i = 0; i < side->n; i++) {
+		side->runs[i].idle = slicetimes_is_over(&side->runs[i]);
+		over = over && side->runs[i].idle;
+	}
+	return over;
+}
+
+/* Forgets what the warm-up counted. */
+static void
+forget_counts(struct run *r)
+{
+	for (size_t i = 0; i < r->nworkers; i++) {
+		r->workers[i].answered = 0;
+		r->workers[i].interval = 0;
+		counters_forget(&r->workers[i]);
+	}
+	for (size_t i = 0; i < r->nintervals; i++)
+		hist_free(r->intervals[i].hist);
+	hist_clear(r->latency);
+	if (r->service)
+		hist_clear(r->service);
+	r->nintervals = r->closed = r->told = 0;
+	r->active_ns = r->sliced_ns = 0;
+}
+
+/* Loads a server without measuring it. */
+static void
+warm_up(struct streams *s, struct side *side)
+{
+	struct slicetimes l;
+
+	if (slicetimes_warm_up(&l, side))
+		run_slice(s, side, &l);
+}
+
+static bool
+is_warm(const struct streams *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->runs[i].active_ns)
+			return true;
+	return false;
+}
+
+/* Gives each server that has work left a slice. Returns how many had. */
+static size_t
+run_turn(struct streams *s, const size_t *order, const struct slicetimes *l)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->nsides && !streams_halt(s); i++)
+		if (!is_side_over(&s->sides[order[i]])) {
+			run_slice(s, &s->sides[order[i]], l);
+			n++;
+		}
+	return atomic_load(&s->gate.lost_too_much) ? 0 : n;
+}
+
+/*
+ * Loads the servers of all streams interleaved, in the order that 'rng'
+ * chooses, as engine_run_slices says.
+ */
+static void
+run_slices(struct streams *s, struct rng *rng)
+{
+	size_t *order = mem_array(s->nsides, sizeof *order), i;
+	struct slicetimes l = {0};
+	double seconds;
+	bool warm;
+
+	for (i = 0; i < s->nsides && !streams_halt(s); i++)
+		warm_up(s, &s->sides[i]);
+	seconds = slicetimes_choose(s);
+	warm = is_warm(s);
+	slicetimes_set(&l, seconds);
+	if (!run_by_duration(&s->runs[0])) /* it may be the only one */
+		l.head = 0;
+	for (i = 0; i < s->n; i++)
+		forget_counts(&s->runs[i]);
+	for (i = 0; i < s->nsides; i++) {
+		order[i] = i;
+		streams_report_begin(&s->sides[i]);
+	}
+	for (;;) {
+		rng_shuffle(rng, order, s->nsides, sizeof *order);
+		if (!run_turn(s, order, &l))
+			break;
+		if (!warm)
+			seconds = slicetimes_choose(s);
+		warm = true;
+		slicetimes_set(&l, seconds);
+		s->done = slicetimes_get_done(s);
+	}
+	for (i = 0; i < s->nsides; i++)
+		streams_report_end(&s->sides[i]);
+	free(order);
+}
+
 int
 streams_run(const struct engine_load *loads, size_t n,
-    const struct run_options *options, streams_turns_fn *turns, void *turns_arg,
+    const struct run_options *options, struct rng *rng,
     const volatile int *stop, engine_progress_fn *progress, void *arg)
 {
 	struct streams s = {.nsides = n,
@@ -430,8 +564,8 @@ streams_run(const struct engine_load *loads, size_t n,
 		begun = true;
 		for (i = 0; i < n; i++)
 			report_connected(&s.sides[i]);
-		if (turns)
-			turns(&s, turns_arg);
+		if (rng)
+			run_slices(&s, rng);
 		else
 			run_once(&s);
 		rc = streams_halt(&s) ? -1 : 0;

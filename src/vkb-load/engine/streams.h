@@ -36,31 +36,12 @@ struct streams {
 
 /*
  * Runs the streams of n servers, whose options come load by load, as
- * engine_run. 'results' of a load may be NULL. 'turns' is called when all are
- * connected, and makes their slices; NULL: one server, all of whose streams run
- * once. The first that fails ends the others.
+ * engine_run. 'results' of a load may be NULL. 'rng' chooses the order of the
+ * servers in slices, as engine_run_slices says; NULL: one server, all of whose
+ * streams run once. The first that fails ends the others.
  */
-typedef void streams_turns_fn(struct streams *, void *arg);
 int streams_run(const struct engine_load *, size_t n,
-    const struct run_options *, streams_turns_fn *turns, void *turns_arg,
-    const volatile int *stop, engine_progress_fn *, void *arg);
-
-/* For 'turns'. */
-
-/* Ends all streams early if asked to stop or if one failed; true then. */
-bool streams_halt(struct streams *);
-
-/* Lets the threads of a server begin their next slice, but for idle streams. */
-void streams_begin_slice(struct streams *, struct side *);
-
-/*
- * Waits for the end of a slice, until 'next' at most, and looks after all
- * streams. Returns true if the slice has ended.
- */
-bool streams_supervise(struct streams *, const struct side *, int64_t next);
-
-/* Call the meter of a server. */
-void streams_report_begin(const struct side *);
-void streams_report_end(const struct side *);
+    const struct run_options *, struct rng *, const volatile int *stop,
+    engine_progress_fn *, void *arg);
 
 #endif

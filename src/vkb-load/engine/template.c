@@ -7,9 +7,7 @@
 #include "pieces.h"
 #include "rowset.h"
 #include "str.h"
-#include "transaction.h"
 #include "values.h"
-#include "words.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -446,7 +444,7 @@ parse_command(struct making *m, const char **text)
 	bool times = false;
 	int k;
 
-	while ((k = words_next(text, true, &w, &why)) > 0) {
+	while ((k = command_next_word(text, true, &w, &why)) > 0) {
 		if (is_text(w.s ? w.s : "", w.len, ";"))
 			break;
 		if (!words && !times) {
@@ -671,7 +669,7 @@ fill_template(struct template *t, struct piece_text *texts, size_t n,
 		return why;
 	set_source(t);
 	render_prepare(t, w);
-	why = w->nmix ? NULL : transaction_find(t, w, cluster);
+	why = w->nmix ? NULL : mix_find_transactions(t, w, cluster);
 	if (!why && !w->nmix && engine_is_ordered(w) && t->source.line &&
 	    t->source.cycle > 1)
 		why = mem_str(PIECES_LINE_ORDER);
@@ -710,7 +708,7 @@ template_new(
 		texts[i].values = command_known(command);
 		texts[i].text = texts[i].values
 		    ? command_text(command, &style)
-		    : words_expand_prefix(command, target->prefix);
+		    : command_expand_prefix(command, target->prefix);
 	}
 	/* cppcheck-suppress CastIntegerToAddressAtReturn */
 	return new_template(texts, n, w, target->cluster, why);

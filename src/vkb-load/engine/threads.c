@@ -8,17 +8,12 @@
 #include "hist.h"
 #include "losses.h"
 #include "mem.h"
-#include "mixparts.h"
-#include "outbox.h"
 #include "pools.h"
-#include "reconnect.h"
 #include "redirect.h"
-#include "sending.h"
-#include "share.h"
 #include "slotmap.h"
 #include "str.h"
 #include "tls.h"
-#include "transaction.h"
+#include "mix.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -37,7 +32,7 @@ static void
 send_next_batch(struct worker *w, struct conn *c, int64_t now)
 {
 	if (c->next)
-		reconnect_open(w, c, now);
+		losses_reopen(w, c, now);
 	else
 		w->run->arrivals->pacing->idle(w, c, now);
 }
@@ -65,7 +60,7 @@ begin_conn(struct conn *c, int64_t now)
 	 * Commands in turn begin with the first, others at any collection; what
 	 * is reopened on purpose continues where it was.
 	 */
-	if (!reconnect_finish(w, c))
+	if (!losses_end_reopening(w, c))
 		c->cursor.turn = w->run->source->cycle > 1 ? 0 : c->index;
 	resume_conn(c, now);
 }
@@ -81,7 +76,7 @@ on_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 		plain = t->replies;
 	c->awaited -= t->replies;
 	if (c->repeats)
-		plain = transaction_count_new(c, plain);
+		plain = mix_count_new(c, plain);
 	w->answered += plain;
 	if (c->refills > c->awaited)
 		c->refills = c->awaited;
@@ -103,7 +98,7 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	bool ok;
 	size_t part = 0;
 
-	if (strcmp(line, SCAN_NIL) == 0 && !transaction_is_exec(w, c, nth))
+	if (strcmp(line, SCAN_NIL) == 0 && !mix_is_exec(w, c, nth))
 		return;
 	ok = counters_count_error_reply(w, c, line);
 	if (!ok)
@@ -111,7 +106,7 @@ on_error(struct conn *c, const char *line, uint32_t nth)
 	if (w->checks)
 		verify_excuse(w->checks, c->expected, nth);
 	if (w->parts) {
-		part = mixparts_find(w, c, nth, c->awaited);
+		part = counters_find_part(w, c, nth, c->awaited);
 		counters_add_error(&w->parts[part], line);
 	}
 	if (redirect_take(w, c, line, nth) || nth >= c->awaited - c->refills)
@@ -129,7 +124,8 @@ on_missed(struct conn *c, uint32_t nth, bool zero)
 	if (w->checks)
 		verify_miss(w->checks, c->expected, nth);
 	if (w->parts)
-		mixparts_miss(w, mixparts_find(w, c, nth, c->awaited), zero);
+		counters_miss(
+		    w, counters_find_part(w, c, nth, c->awaited), zero);
 }
 
 /* The same where connections are reopened on purpose, or replies verified; a
@@ -142,7 +138,7 @@ on_watched_replies(struct conn *c, int64_t now, const struct scan_counters *t)
 	if (w->checks)
 		verify_end(w->checks, c->expected, t->replies);
 	if (w->connect)
-		reconnect_count(w, c, t->replies);
+		losses_count_served(w, c, t->replies);
 	on_replies(c, now, t);
 }
 
@@ -154,7 +150,7 @@ static const struct conn_client worker_client = {.ready = begin_conn,
     .value = counters_check_value,
     .nonsense = losses_fail_on_nonsense,
     .lost = losses_break,
-    .room = sending_continue};
+    .room = run_continue};
 
 static void
 run_tick(struct worker *w, int64_t now)
@@ -170,7 +166,7 @@ run_tick(struct worker *w, int64_t now)
 		if (losses_check(w, w->conns[i], now))
 			losses_expire(w, w->conns[i], now);
 	redirect_check(w, now);
-	reconnect_check(w, now);
+	losses_check_storm(w, now);
 	if (atomic_load(&r->gate->lost_too_much) && !w->ending) {
 		w->ending = true;
 		w->cut = now < r->t1;
@@ -273,7 +269,7 @@ prepare_worker(struct worker *w)
 	const struct cmdsource *s = r->source;
 	uint64_t from;
 
-	reconnect_init(w);
+	losses_init_thread(w);
 	w->client = worker_client;
 	if (w->connect || work->verify)
 		w->client.replies = on_watched_replies;
@@ -281,7 +277,7 @@ prepare_worker(struct worker *w)
 	prctl(PR_SET_TIMERSLACK, 1);
 	rng_seed(&w->rng, work->seed, (uint64_t)w->index + 1);
 	w->warm = r->space * (uint64_t)w->index / r->nworkers;
-	mixparts_init(w);
+	counters_init(w);
 	w->loop.in = mem_new(CONN_READ_SIZE);
 	w->batch = cmdsource_buffer(s, RUN_SLICE);
 	if (work->verify) {
@@ -303,7 +299,7 @@ prepare_worker(struct worker *w)
 	w->refill = mem_new(r->refill->ops->room(
 	    r->refill, run_most_refills(r) * r->refill->len));
 	w->refill_cursor.chooser = &chooser_sequential;
-	from = KEYS_NUMBERS / 2 + share_begin(work, KEYS_NUMBERS / 2);
+	from = KEYS_NUMBERS / 2 + run_begin_share(work, KEYS_NUMBERS / 2);
 	w->refill_cursor.number =
 	    (from +
 		(uint64_t)w->index *
@@ -358,7 +354,7 @@ run_loop(struct worker *w)
 	w->ending = atomic_load(&r->gate->lost_too_much);
 	w->interval_end = r->slice_s > 0 ? INT64_MAX : r->t0 + RUN_SECOND;
 	w->loop.now = clock_ns();
-	reconnect_start(w);
+	losses_start_slice(w);
 	if (run_is_open(r))
 		pacing->start(w);
 	else if (!w->dealer)
@@ -512,7 +508,7 @@ threads_init(struct run *r, struct gate *gate, const struct engine_target *t,
 	r->timeout_ns = (int64_t)((w->timeout_s > 0 ? w->timeout_s : 60) * 1e9);
 	r->requests =
 	    w->requests > 0 ? round_up(r, (uint64_t)w->requests) : RUN_ENDLESS;
-	r->first = share_begin(
+	r->first = run_begin_share(
 	    w, w->requests > 0 ? (uint64_t)w->all_requests : r->space);
 	if (w->replay && w->requests <= 0 && w->duration_s <= 0)
 		r->requests = RUN_WHOLE;
@@ -550,12 +546,12 @@ free_worker(struct worker *w)
 		free(c->written);
 		free(c->ring.steps);
 		verify_free(c->expected);
-		outbox_list_free(c->list);
+		dealer_list_free(c->list);
 		free(c);
 	}
 	dealer_free(w->dealer);
 	redirect_free(w);
-	mixparts_free(w);
+	counters_free(w);
 	pools_free(w);
 	if (w->loop.ep >= 0)
 		close(w->loop.ep);

@@ -7,15 +7,13 @@
 #include "digits.h"
 #include "err.h"
 #include "hashset.h"
-#include "hint.h"
+#include "slotmap.h"
 #include "keys.h"
 #include "mem.h"
 #include "rng.h"
-#include "slotmap.h"
 #include "str.h"
 #include "template.h"
 #include "values.h"
-#include "words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -560,8 +558,8 @@ verify_explain(const char *command)
 	const char *bad;
 	size_t n, at = 0, k;
 
-	words = words_split(text ? text : command, &n, &bad);
-	for (; words && !why && (k = words_command(words, n, &at, NULL));
+	words = command_split(text ? text : command, &n, &bad);
+	for (; words && !why && (k = command_next(words, n, &at, NULL));
 	     at += k + 1) {
 		if (k == 1 && !words[at][strspn(words[at], "0123456789")])
 			continue; /* a count, which the template refuses */
@@ -617,8 +615,8 @@ text_removes(const char *command)
 	const char *bad;
 	size_t n, at = 0, k;
 
-	words = words_split(text ? text : command, &n, &bad);
-	for (; words && (k = words_command(words, n, &at, NULL)); at += k + 1) {
+	words = command_split(text ? text : command, &n, &bad);
+	for (; words && (k = command_next(words, n, &at, NULL)); at += k + 1) {
 		v = find_verb(words[at], strlen(words[at]));
 		for (size_t i = 0; i < k && v; i++)
 			removes |= is_removing(v, i, words[at + i]);
@@ -985,8 +983,8 @@ check_reply(
 /* Reads a value from the node to which its keys are being moved. Returns false
  * if that does not answer. */
 static bool
-read_asking(
-    struct readback *x, const struct verify_name *v, const struct hint *to)
+read_asking(struct readback *x, const struct verify_name *v,
+    const struct slotmap_hint *to)
 {
 	char why[CLIENT_WHY];
 	struct client *c = open_client(x, to->host, to->port, NULL, why);
@@ -1013,12 +1011,12 @@ take_reply(struct readback *x, const struct slotmap_node *node, size_t i,
     const struct reply *r)
 {
 	const char *line = reply_type(r) == REPLY_ERROR ? reply_text(r) : NULL;
-	struct hint to;
+	struct slotmap_hint to;
 
-	if (line && hint_read_passing(&to, line, node))
+	if (line && slotmap_read_passing(&to, line, node))
 		return false;
 	if (line && x->target->cluster &&
-	    hint_read_moved(&to, line, node->host))
+	    slotmap_read_moved(&to, line, node->host))
 		return to.asking && read_asking(x, get_name(x, i), &to);
 	check_reply(x, get_name(x, i), r);
 	return true;

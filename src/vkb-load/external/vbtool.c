@@ -12,7 +12,6 @@
 #include "vkb-load/case/servercounts.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/words.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -240,7 +239,7 @@ vbtool_words(
 		return NULL;
 	text = command_known(w->command) ? make_text(w->command, cluster)
 					 : mem_str(w->command);
-	words = words_split(text, &n, &why);
+	words = command_split(text, &n, &why);
 	free(text);
 	if (words && !has_word(tool, VALUE))
 		set_value(words, w->data_size);
@@ -380,7 +379,7 @@ explain_command(const struct vbtool *v, const struct json *c)
 	if (phase && strcmp(phase, "read") == 0)
 		return mem_str("it reads what another scenario wrote, and is "
 			       "tried on a server of its own");
-	words = words_split(command, &n, &why);
+	words = command_split(command, &n, &why);
 	if (!words)
 		return mem_printf("its command: %s", why);
 	/* The program takes a number as a repeat count. */

@@ -7,13 +7,12 @@
 #include "plan.h"
 #include "str.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/engine/words.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MARK WORDS_PREFIX
+#define MARK COMMAND_PREFIX
 
 /* Members of a configuration that hold commands, or lists of them. */
 static const char *const command_keys[] = {
@@ -24,7 +23,7 @@ static const char *const side_keys[] = {"writes", "reads"};
 static char *
 copy_without_mark(const char *text, const void *none)
 {
-	return words_expand_prefix(text, none);
+	return command_expand_prefix(text, none);
 }
 
 static void
@@ -95,10 +94,10 @@ has_prefix_marks(const char *text, bool one, bool *script)
 {
 	const char *why;
 	size_t n = 0, at = 0, k;
-	char **list = words_split(text, &n, &why);
+	char **list = command_split(text, &n, &why);
 	bool own = list && n > 0;
 
-	while (list && (k = one ? n - at : words_command(list, n, &at, NULL))) {
+	while (list && (k = one ? n - at : command_next(list, n, &at, NULL))) {
 		*script |= is_script(list[at]);
 		own &= has_own_keys(list + at, k);
 		at += k + !one;

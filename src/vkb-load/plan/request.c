@@ -11,7 +11,6 @@
 #include "vkb-load/engine/command.h"
 #include "vkb-load/engine/demand.h"
 #include "vkb-load/engine/engine.h"
-#include "vkb-load/engine/words.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -72,10 +71,10 @@ take_text(struct asked *a, const char *text)
 {
 	const char *why;
 	size_t n = 0, k;
-	char **list = words_split(text, &n, &why);
+	char **list = command_split(text, &n, &why);
 	int rc = list ? 0 : err_fail("'%s': %s", text, why);
 
-	for (size_t at = 0; rc == 0 && (k = words_command(list, n, &at, NULL));
+	for (size_t at = 0; rc == 0 && (k = command_next(list, n, &at, NULL));
 	     at += k + 1) {
 		rc = check_command(list + at, k);
 		if (rc == 0)
@@ -282,7 +281,7 @@ request_read(struct request *r, const char *file, const struct opt *table,
 	if (jsonfile_text(file, &s) < 0)
 		goto out;
 	why = check_text(&s);
-	r->words = why ? NULL : words_split(s.s, &n, &why);
+	r->words = why ? NULL : command_split(s.s, &n, &why);
 	if (r->words)
 		rc = parse_options(r->words, n, table, opts, sets);
 	else

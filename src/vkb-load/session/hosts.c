@@ -10,7 +10,7 @@
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/peers.h"
 #include "vkb-load/case/target.h"
-#include "vkb-load/engine/words.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/plan/plan.h"
 
 #include <stdio.h>
@@ -61,9 +61,10 @@ hosts_parse(
 		return -1;
 	if (!h->command)
 		return 0;
-	h->serve = (struct serve){.command = words_split(h->command, &n, &why),
-	    .host = at->at.host,
-	    .port = (int)at->at.port};
+	h->serve =
+	    (struct serve){.command = command_split(h->command, &n, &why),
+		.host = at->at.host,
+		.port = (int)at->at.port};
 	o->serve = &h->serve;
 	/* What memory that machine has for several servers is not known. */
 	o->order = o->order ? o->order : "interleaved";
