@@ -24,7 +24,6 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
-#include "vkb-load/plan/again.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/cmdconfig.h"
 #include "vkb-load/engine/command.h"
@@ -36,7 +35,6 @@
 #include "vkb-load/session/results.h"
 #include "vkb-load/session/hosts.h"
 #include "vkb-load/session/session.h"
-#include "vkb-load/session/where.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -551,7 +549,7 @@ read_builds(const struct opts *o, struct builds *b)
 		return 0;
 	if (check_output(o) < 0)
 		return -1;
-	return again_read(b, o->again, o->session.quiet || o->plan);
+	return builds_read_again(b, o->again, o->session.quiet || o->plan);
 }
 
 /* Whether the servers of --again are still there is checked too. */
@@ -707,7 +705,7 @@ open_running(struct opts *o, const struct plan *p)
 {
 	const struct target *t;
 
-	if (where_merge(&o->external.at, p, o->want.db) < 0 ||
+	if (hosts_merge_address(&o->external.at, p, o->want.db) < 0 ||
 	    address_complete(&o->external.at) < 0)
 		return -1;
 	o->external.timeout_s = o->session.timeout_s;
@@ -802,7 +800,7 @@ run_session(struct opts *o, const struct plan *p)
 		goto out;
 	if (o->hosts.command) { /* its servers get the port of the option */
 		at = o->external.at;
-		if (where_merge(&at, p, -1) < 0)
+		if (hosts_merge_address(&at, p, -1) < 0)
 			goto out;
 	}
 	if (uses_running_server(o) &&

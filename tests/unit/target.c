@@ -5,7 +5,7 @@
 
 #include "err.h"
 #include "json.h"
-#include "vkb-load/case/memory.h"
+#include "vkb-load/case/room.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ values(const char *command, long long keyspacelen, long long requests,
 	    .load.work = {.keyspacelen = keyspacelen,
 		.requests = requests,
 		.data_size = 1000000000}};
-	char *why = memory_explain_case(&c, 3);
+	char *why = room_explain_case(&c, 3);
 
 	if (why && strlen(why) > strlen(want))
 		why[strlen(want)] = '\0';

@@ -5,6 +5,8 @@
 #ifndef ENGINES_H
 #define ENGINES_H
 
+#include "capacity.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -87,6 +89,12 @@ struct engine {
 	void (*run_slices)(void *self, const struct engine_job *, size_t n,
 	    uint64_t seed, struct engine_result *const *results, int *rcs);
 };
+
+/*
+ * Most trials of a search for the capacity of a server, of which the first is a
+ * closed loop and the last is at the rate that was found.
+ */
+enum { ENGINES_TRIALS = CAPACITY_TRIALS + 2 };
 
 /* Returns the engine of the case, or NULL if the list has none of that name. */
 const struct engine *engines_find(

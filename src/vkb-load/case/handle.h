@@ -9,9 +9,33 @@
 
 struct bench_case;
 struct case_context;
+struct coproc;
 struct json;
 struct server_logs;
 struct target;
+
+/*
+ * Runs vkb-serve --follow as a child: a spec goes in, a server record comes
+ * out. When this program ends, in whatever way, the child's input ends, and the
+ * child stops all servers.
+ */
+
+/*
+ * Runs the words of a command, ended by NULL, that starts vkb-serve --follow,
+ * perhaps on another machine: without a terminal, so that it cannot ask for a
+ * password. If it is NULL, looks for vkb-serve beside our own binary, else in
+ * PATH. Returns NULL after reporting an error.
+ */
+struct coproc *handle_start_serve(const char *const *command);
+
+/* Returns true if a record came unasked: a server has ended. NULL: false. */
+bool handle_has_news(const struct coproc *);
+
+/*
+ * Closes the child's input and waits until its servers have ended. NULL does
+ * nothing.
+ */
+void handle_close_serve(struct coproc *);
 
 struct server_handle {
 	struct case_context *context;

@@ -2,13 +2,12 @@
 #include "client.h"
 #include "clock.h"
 #include "context.h"
-#include "coproc.h"
+#include "handle.h"
 #include "counting.h"
 #include "engines.h"
 #include "err.h"
 #include "extserver.h"
 #include "fdlimit.h"
-#include "handle.h"
 #include "hdrfile.h"
 #include "json.h"
 #include "jsonpublic.h"
@@ -558,7 +557,7 @@ measure_init(struct measure *m, struct case_context *r,
 	m->recs = mem_array(m->roles.n + 1, sizeof *m->recs);
 	for (size_t i = 0; i < m->roles.n; i++) {
 		m->recs[i] = make_record(m, &m->roles.v[i], index, block);
-		starting_set_part(&m->starting, m->recs[i], NULL);
+		peers_set_part(&m->starting, m->recs[i], NULL);
 	}
 }
 
@@ -627,7 +626,7 @@ on_progress(void *arg, const struct engine_progress *e)
 
 	if (m->profiles)
 		profiles_start_when_warm(m->profiles, e);
-	if (*r->stop || coproc_has_news(r->coproc) ||
+	if (*r->stop || handle_has_news(r->coproc) ||
 	    (m->room && room_look(m->room)))
 		r->halt = 1;
 	peers_beat(r->peers);
@@ -785,7 +784,7 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 		if (!r || (rc < 0 && !measured_something(r)))
 			continue;
 		result_record_set(m->recs[i], r, cost, role->part > 0);
-		starting_set_part(&m->starting, m->recs[i], r);
+		peers_set_part(&m->starting, m->recs[i], r);
 		metrics = json_get(m->recs[i], "metrics");
 		if (role->part) /* its requests are a share of the whole */
 			json_set(metrics, "achieved_percent",

@@ -10,7 +10,7 @@
 
 #include "roles.h"
 #include "slospec.h"
-#include "starting.h"
+#include "peers.h"
 #include "str.h"
 
 struct engine;

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct engine_result;
+struct json;
 struct peers;
 struct target;
 
@@ -67,16 +69,42 @@ int peers_wait(struct peers *, enum peers_step);
 void peers_beat(struct peers *);
 
 /*
- * The step PEERS_READY: agrees on the time, by the clock of the server, at
- * which the load begins; sets *us, which is now, to it. Returns as peers_wait.
- */
-int peers_agree(struct peers *, int64_t *us);
-
-/*
  * Ends the run, whatever step it came to: tells the others why it failed, or
  * NULL, and waits for them. Returns 0, or -1 after reporting that another part
  * failed.
  */
 int peers_done(struct peers *, const char *failure);
+
+/*
+ * When the load of a run begins: at a time by the clock of the server, for
+ * which vkb-load was asked or on which the parts of a load agree. Hosts whose
+ * clocks differ agree by that of a server which they all reach.
+ */
+
+/* The clock of the server. */
+struct peers_clock {
+	int64_t offset_us; /* its time since 1970 less CLOCK_MONOTONIC; 0: not
+			    * read */
+	double ahead_ms;   /* its time less that of this host */
+	double error_ms;   /* both are exact within this: half a round trip */
+};
+
+struct starting {
+	struct peers *peers; /* NULL: one part */
+	const struct target *target;
+	double at_s; /* since 1970; 0: as soon as all are ready */
+	struct peers_clock clock;
+};
+
+/* The engine_meter.when of a run; 'arg' is a struct starting. */
+int64_t peers_when(void *arg, double warmup_s);
+
+/*
+ * Makes a run record that of a part: sets its type, and in run.part which it
+ * is, the clock of its host, and when it measured by that of the server.
+ * Does nothing with the record of a load of one part.
+ */
+void peers_set_part(
+    const struct starting *, struct json *run, const struct engine_result *);
 
 #endif

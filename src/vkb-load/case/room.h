@@ -6,10 +6,41 @@
 #define ROOM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct bench_case;
+struct engine_job;
+struct engine_work;
 struct room;
 struct target;
+
+/*
+ * Whether the servers of several builds fit into memory at the same time, and
+ * the requests of a load; what a load needs on a server.
+ */
+
+/*
+ * Returns why the largest values of a work, one for each connection and thread,
+ * do not fit, or NULL; only for those with 'values'. Caller frees.
+ */
+char *room_explain_requests(const struct engine_work *, size_t nodes);
+
+/*
+ * Return why n servers with the same data do not fit, with figures, or NULL if
+ * they do, or if that is not known. Caller frees.
+ */
+
+/*
+ * Before the servers start: compares the values of all keys, which are size of
+ * a value * keys * n, with the memory that is available.
+ */
+char *room_explain_case(const struct bench_case *, size_t n);
+
+/*
+ * When the first is filled: compares what the others still need to become like
+ * it with the memory that is available.
+ */
+char *room_explain_servers(const struct engine_job *, size_t n);
 
 /*
  * Opens the nodes of a server, replicas that can be reached included. Of a

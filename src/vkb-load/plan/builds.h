@@ -19,15 +19,6 @@ struct builds {
 /* Adds build records of a file. 0, or -1, error reported; free either way. */
 int builds_read(struct builds *, const char *file);
 
-/*
- * Adds a build record, which it takes; one that failed is reported and counted.
- * 0, or -1, error reported: another build has the same names.
- */
-int builds_add(struct builds *, struct json *rec, const char *where);
-
-/* Has a build the names of this subject? */
-bool builds_have(const struct builds *, const struct json *subject);
-
 /* Adds one build: a binary (NULL: vkb-serve's default), a label or NULL. */
 void builds_single(struct builds *, const char *path, const char *label);
 
@@ -47,5 +38,19 @@ void builds_free(struct builds *);
  * Appends what tells a subject from others: not what it learns from its server.
  */
 void builds_add_key(struct str *, const struct json *subject);
+
+/*
+ * The servers of an earlier measurement, measured again beside new ones.
+ */
+
+/*
+ * Adds the servers of the runs in 'file' to the builds, with their names; one
+ * without label, ref and commit, or with those of a build, is labelled
+ * "baseline", and a build without any "new". The file of a server is that of
+ * its runs, or FILE.server, whichever still has their SHA-256. Says what is
+ * measured again, and first if it is the same as a build, unless 'quiet'. 0, or
+ * -1, error reported.
+ */
+int builds_read_again(struct builds *, const char *file, bool quiet);
 
 #endif

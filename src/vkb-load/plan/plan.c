@@ -2,9 +2,9 @@
 #include "assign.h"
 #include "axes.h"
 #include "benchcase.h"
+#include "casename.h"
 #include "config.h"
 #include "configwalk.h"
-#include "err.h"
 #include "intern.h"
 #include "json.h"
 #include "jsonfile.h"
@@ -12,9 +12,11 @@
 #include "keyspec.h"
 #include "mem.h"
 #include "mixspec.h"
+#include "num.h"
 #include "ownkeys.h"
 #include "ratespec.h"
 #include "record.h"
+#include "redact.h"
 #include "replay.h"
 #include "scene.h"
 #include "sink.h"
@@ -23,9 +25,63 @@
 #include "valuespec.h"
 #include "vkb-load/data/recipes.h"
 
+#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Does the record lack a secret that it had when it was made? */
+static bool
+lacks_secret(const struct json *cas)
+{
+	struct json *rec = json_dup(cas);
+	struct str s = {0};
+	bool yes;
+
+	/* The identity never has those of the server. */
+	json_del(json_get(rec, "config"), "server_config");
+	json_append(&s, rec);
+	yes = redact_is_hidden(s.s);
+	str_free(&s);
+	json_free(rec);
+	return yes;
+}
+
+static int
+resolve_case(struct json *cas)
+{
+	struct json *b = json_get(cas, "before");
+	const char *id = json_get_str(cas, "id");
+	struct str why = {0};
+	int rc = 0;
+
+	for (b = json_first(b); b; b = json_next(b))
+		if (resolve_case(b) < 0)
+			return -1;
+	if (lacks_secret(cas))
+		return err_fail("case '%s': its record is without its secrets, "
+				"as all files of vkb are: give the "
+				"configuration instead, or write the password "
+				"there as {\"env\": \"NAME\"}, which names an "
+				"environment variable",
+		    id);
+	if (config_resolve_secrets(json_path(cas, "server.config"), &why) < 0)
+		rc = err_fail("case '%s': %s", id, why.s);
+	str_free(&why);
+	return rc;
+}
+
+int
+plan_resolve_secrets(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (resolve_case(p->cases[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* Most cases of all files; three lists of 2,999 values make 27 billion. */
+#define PLAN_MOST 100000
 
 static void report_problem(struct plan *p, const char *fmt, ...)
     ERR_PRINTF(2, 3);
@@ -834,4 +890,215 @@ plan_free(struct plan *p)
 	free(p->cases);
 	json_free(p->others);
 	intern_free(p->placed);
+}
+
+/* Selects cases of the plan, and keeps the cases that must run before them. */
+
+#define LISTED_MOST 10
+
+int
+plan_check_want(struct plan_want *w)
+{
+	w->set = json_object();
+	json_set_str(w->set, "mix", w->mix);
+	json_set_str(w->set, "replay", w->replay);
+	return assign_parse(&w->sets, w->set);
+}
+
+/* Does the pattern match the id of a case, or the name that reports give it?
+ * 'words': it is that of a report of fewer cases, and lacks words. */
+static bool
+is_named(const char *pattern, const struct casename *names,
+    const struct json *cas, bool words)
+{
+	const struct json *config = json_get(cas, "config");
+	char *name = casename_of(names, config);
+	bool is = fnmatch(pattern, json_get_str(cas, "id"), 0) == 0 ||
+	    casename_matches(pattern, name) ||
+	    (words && casename_has_words(names, config, pattern));
+
+	free(name);
+	return is;
+}
+
+/* Sets named[i] for each listed case that a pattern names. Returns their
+ * number. */
+static size_t
+find_named(const struct plan *p, const struct casename *names,
+    const char *pattern, bool *named)
+{
+	size_t n = 0;
+
+	for (int words = 0; words < 2 && !n; words++)
+		for (size_t i = 0; i < p->n; i++)
+			n += named[i] = !json_get(p->cases[i], "unlisted") &&
+			    is_named(pattern, names, p->cases[i], words);
+	return n;
+}
+
+/* Reports that a pattern names no case, or, if it is NULL, that none is left,
+ * with ids that it could name. Returns -1. */
+static int
+report_no_match(const struct plan *p, const char *pattern)
+{
+	struct str ids = {0}, what = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (!json_get(p->cases[i], "unlisted") && n++ < LISTED_MOST)
+			str_printf(&ids, "%s%s", n > 1 ? ", " : "",
+			    json_get_str(p->cases[i], "id"));
+	if (pattern)
+		str_printf(&what, "no case matches '%s'", pattern);
+	else
+		str_add(&what, "no case is left by '--case'");
+	err_say("%s; the %zu case%s %s: %s%s", what.s, n, num_plural((double)n),
+	    n == 1 ? "is" : "are", ids.s, n > LISTED_MOST ? ", ..." : "");
+	str_free(&what);
+	str_free(&ids);
+	return -1;
+}
+
+/*
+ * Clears keep[i] of each case that is not selected: those that no pattern
+ * names, unless all patterns exclude cases, and those that one excludes. 0, or
+ * -1 after reporting that a pattern names none or that none is left.
+ */
+static int
+select_cases(const struct plan *p, bool *keep)
+{
+	const struct opt_list *l = &p->want->patterns;
+	const struct json **configs = mem_array(p->n + 1, sizeof *configs);
+	bool *named = mem_array(p->n + 1, sizeof *named);
+	bool *chosen = mem_array(p->n + 1, sizeof *chosen);
+	bool excludes, any = false;
+	const char *pattern = NULL;
+	struct casename *names;
+	size_t matched = 1, left = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		configs[i] = json_get(p->cases[i], "config");
+	names = casename_new(configs, p->n);
+	for (size_t k = 0; k < l->n && matched; k++) {
+		pattern = casename_pattern(l->v[k], &excludes);
+		matched = find_named(p, names, pattern, named);
+		any = any || !excludes;
+		for (size_t i = 0; i < p->n; i++)
+			if (excludes)
+				keep[i] = keep[i] && !named[i];
+			else
+				chosen[i] = chosen[i] || named[i];
+	}
+	for (size_t i = 0; i < p->n; i++)
+		left += keep[i] = keep[i] && matched && (!any || chosen[i]);
+	casename_free(names);
+	free(chosen);
+	free(named);
+	free(configs);
+	return left ? 0 : report_no_match(p, matched ? NULL : pattern);
+}
+
+/* Moves the 'before' list that a case has from an earlier --plan. */
+static void
+move_before(struct json *list, struct json *cas)
+{
+	struct json *before = json_detach(cas, "before");
+
+	while (json_len(before))
+		json_push(list, json_shift(before));
+	json_free(before);
+}
+
+/*
+ * A later case may need the data of a case that is left out. Such a case moves
+ * to 'before' of the later one, to be run without being recorded.
+ */
+static void
+select_in_scene(struct plan *p, const struct scene *s, const bool *keep)
+{
+	struct json *list = json_array();
+	bool any = false;
+
+	for (size_t i = 0; i < s->n; i++)
+		any = any || keep[s->v[i]];
+	for (size_t i = 0; i < s->n; i++) {
+		struct json **cas = &p->cases[s->v[i]];
+
+		if (scene_resets_server(*cas)) {
+			json_free(list);
+			list = json_array();
+		}
+		if (keep[s->v[i]]) {
+			move_before(list, *cas);
+			if (json_len(list)) {
+				json_set(*cas, "before", list);
+				list = json_array();
+			}
+			continue;
+		}
+		if (any && scene_changes_server(*cas)) {
+			move_before(list, *cas);
+			json_del(*cas, "unlisted");
+			json_push(list, *cas);
+		} else
+			json_free(*cas);
+		*cas = NULL;
+	}
+	json_free(list);
+}
+
+/* Keeps every Nth of the scenes that have selected cases, and copies the
+ * others, which are part of the same comparison. */
+static void
+select_shard(struct plan *p, const struct scenes *s, bool *keep)
+{
+	long long *number = mem_array(s->n + 1, sizeof *number), n = 0;
+	const struct plan_want *w = p->want;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (!keep[i])
+			continue;
+		if (!number[s->of[i]])
+			number[s->of[i]] = ++n;
+		keep[i] = !w->shards ||
+		    (number[s->of[i]] - 1) % w->shards == w->shard - 1;
+		if (keep[i])
+			continue;
+		if (!p->others)
+			p->others = json_array();
+		json_push(p->others, json_dup(p->cases[i]));
+	}
+	free(number);
+}
+
+int
+plan_finish(struct plan *p)
+{
+	const struct plan_want *w = p->want;
+	size_t kept = 0, listed = 0;
+	struct scenes s;
+	bool *keep;
+	int rc = 0;
+
+	if (plan_name_cases(p) < 0)
+		return -1;
+	keep = mem_array(p->n + 1, sizeof *keep);
+	scenes_make(&s, p->cases, p->n);
+	for (size_t i = 0; i < p->n; i++)
+		listed += keep[i] = !json_get(p->cases[i], "unlisted");
+	if (listed && w->patterns.n)
+		rc = select_cases(p, keep);
+	else if (!listed && (w->groups || w->scenarios))
+		rc = err_fail("no case matches '--groups' and '--scenarios': "
+			      "check the names in the configuration");
+	select_shard(p, &s, keep);
+	for (size_t i = 0; i < s.n; i++)
+		select_in_scene(p, &s.v[i], keep);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->cases[i])
+			p->cases[kept++] = p->cases[i];
+	p->n = kept;
+	scenes_free(&s);
+	free(keep);
+	return rc;
 }

@@ -6,15 +6,15 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "err.h"
 #include "opt.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct config_key;
-struct json;
 struct intern;
+struct json;
 struct str;
 
 /* Options of the command line that select cases and override their values. */
@@ -75,9 +75,6 @@ struct plan_axes {
 	const struct json *profiling, *set; /* or NULL */
 	double io_threads;                  /* 0: not given */
 };
-
-/* Most cases of all files; three lists of 2,999 values make 27 billion. */
-#define PLAN_MOST 100000
 
 /* Appends a short readable id, or a longer one if 'more' is set. */
 void plan_format_id(struct str *, const struct json *config, bool more);

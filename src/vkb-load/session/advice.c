@@ -10,7 +10,7 @@
 #include "judge/verdict.h"
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/case/roles.h"
-#include "vkb-load/case/search.h"
+#include "vkb-load/case/engines.h"
 #include "vkb-load/plan/builds.h"
 
 #include <math.h>
@@ -190,13 +190,14 @@ tell_searches(const struct schedule *a)
 		if (!l->slo || !schedule_has_build(a, c))
 			continue;
 		first = first ? first : l;
-		s += SEARCH_TRIALS * (l->work.duration_s + l->work.warmup_s);
+		s += ENGINES_TRIALS * (l->work.duration_s + l->work.warmup_s);
 		n++;
 	}
 	if (n)
 		err_say("%zu case%s search%s a capacity: at most %d trials, "
 			"of %g s for %s, and %s in each run%s",
-		    n, num_plural((double)n), n == 1 ? "es" : "", SEARCH_TRIALS,
+		    n, num_plural((double)n), n == 1 ? "es" : "",
+		    ENGINES_TRIALS,
 		    first->work.duration_s + first->work.warmup_s, first->slo,
 		    num_seconds(buf, s), n == 1 ? "" : " of all");
 }

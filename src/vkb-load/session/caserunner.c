@@ -11,7 +11,7 @@
 #include "vkb-load/case/live.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
-#include "vkb-load/case/memory.h"
+#include "vkb-load/case/room.h"
 #include "vkb-load/case/peers.h"
 #include "vkb-load/case/resultrecord.h"
 #include "vkb-load/plan/builds.h"
@@ -657,7 +657,7 @@ explain_memory(const struct call *x, size_t n)
 
 	for (size_t k = 0; k < x->n && !why; k++)
 		if (x->steps[k].run)
-			why = memory_explain_case(x->steps[k].cas, n);
+			why = room_explain_case(x->steps[k].cas, n);
 	return why;
 }
 

@@ -15,13 +15,12 @@
 #include "sink.h"
 #include "statusline.h"
 #include "str.h"
-#include "vkb-load/case/coproc.h"
+#include "vkb-load/case/handle.h"
 #include "vkb-load/case/counting.h"
 #include "vkb-load/case/resultrecord.h"
-#include "vkb-load/case/handle.h"
 #include "vkb-load/case/logs.h"
 #include "vkb-load/case/measure.h"
-#include "vkb-load/case/memory.h"
+#include "vkb-load/case/room.h"
 #include "vkb-load/case/roles.h"
 #include "vkb-load/plan/builds.h"
 
@@ -329,7 +328,7 @@ limit_number(const struct bench_case *c, size_t most)
 		return most;
 	if (json_get(c->server, "port"))
 		return 1;
-	while (most > 1 && (why = memory_explain_case(c, most))) {
+	while (most > 1 && (why = room_explain_case(c, most))) {
 		free(why);
 		most--;
 	}
@@ -468,7 +467,7 @@ count_case(struct case_runner *r, const struct count *c)
 	rc = rc < 0 ? measure_fail(&m, why) : measure_run(&m, &l);
 	if (handle_end(&l, &why) < 0)
 		rc = measure_fail(&m, why);
-	coproc_close(x->coproc);
+	handle_close_serve(x->coproc);
 	if (rc < 0)
 		wait_for_turn(c, x->stop);
 	if (*x->stop)

@@ -5,10 +5,11 @@
 #ifndef HOSTS_H
 #define HOSTS_H
 
-#include <stdbool.h>
-
 #include "vkb-load/case/context.h"
 
+#include <stdbool.h>
+
+struct address;
 struct extserver;
 struct extserver_opts;
 struct peers;
@@ -50,5 +51,16 @@ int hosts_meet(const struct hosts *, struct session_opts *, const char *runs,
  * early: prints the command that removes them from the server.
  */
 void hosts_report_left(const struct peers *, const struct extserver *);
+
+/* Which server a plan is measured on. */
+
+/*
+ * Adds to the address that the options give what the configurations of the
+ * cases say: 'bind_ip', 'port' or the first of 'cluster_ports', 'tls_mode' if
+ * all have it. Returns 0, or -1 after reporting that the cases name several
+ * servers, or another one than the options, or another database than 'db',
+ * which is that of '--uri' or negative.
+ */
+int hosts_merge_address(struct address *, const struct plan *, long long db);
 
 #endif

@@ -6,7 +6,7 @@
 #include "num.h"
 #include "record.h"
 #include "str.h"
-#include "vkb-load/case/search.h"
+#include "vkb-load/case/engines.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/plan/benchcase.h"
 
@@ -40,7 +40,7 @@ measure_load(const struct bench_load *l)
 	double once = l->work.duration_s + l->work.warmup_s;
 
 	if (l->slo)
-		return SEARCH_TRIALS * once;
+		return ENGINES_TRIALS * once;
 	return l->work.duration_s > 0 ? once : -1;
 }
 

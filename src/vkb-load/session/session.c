@@ -16,7 +16,7 @@
 #include "results.h"
 #include "schedule.h"
 #include "str.h"
-#include "vkb-load/case/coproc.h"
+#include "vkb-load/case/handle.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/live.h"
 #include "vkb-load/case/peers.h"
@@ -334,7 +334,7 @@ begin_session(struct session *s)
 	budget_begin(&s->budget);
 	if (s->runner.context.external)
 		return 0;
-	s->runner.context.coproc = coproc_start(serve_words(s->o->serve));
+	s->runner.context.coproc = handle_start_serve(serve_words(s->o->serve));
 	return s->runner.context.coproc ? 0 : -1;
 }
 
@@ -617,7 +617,7 @@ session_run(const struct session_opts *o, const struct plan *plan,
 		report_stop(&s);
 	json_free(s.runner.reference);
 	json_free(s.runner.beside);
-	coproc_close(s.runner.context.coproc);
+	handle_close_serve(s.runner.context.coproc);
 	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);
