@@ -187,6 +187,34 @@ test_status 125 'a server that does not become ready' \
 test_match 'not ready after 300 ms' .err 'the error has the time that was waited'
 test_litter 10 'no run directory is left'
 
+# A counted server is given CPU time, which a busy machine has little of.
+echo '{"type":"spec","v":1,"id":"counted","count":1}' >counted
+mkdir starved mute-too
+cat >starved/valgrind <<END
+#!/bin/sh
+# Only this process is to have the constant clock and process id of the counted server.
+env -u LD_PRELOAD sh -c 'while kill -STOP \$PPID; do
+  sleep .3
+  kill -CONT \$PPID
+  sleep .04
+done' &
+exec $(command -v valgrind) "\$@"
+END
+ln -s ../mute mute-too/valgrind
+chmod +x starved/valgrind
+with_path() { (export PATH="$scratch/$1:$PATH" && shift && "$@"); }
+if command -v valgrind >/dev/null; then
+  test_that 'a counted server that seldom runs becomes ready later than the limit' \
+    with_path starved vkb-serve -o s.jsonl --wait 2s counted -- true
+  test_same true "$(jq '.ready_ms > 2000' s.jsonl)" 'it took longer than that'
+else
+  test_skip 'a counted server that seldom runs' valgrind
+fi
+test_status 125 'a counted server that does nothing' \
+  with_path mute-too vkb-serve --wait 300ms counted -- true
+test_match 'not ready after 300 ms of CPU time, or as long without any' .err 'the error says which time'
+test_litter 10 'no run directory is left'
+
 # If all processes are killed at once, the next vkb-serve removes the run directory. Run
 # directories of living processes are kept.
 mkdir sweep sweep/vkb-run.0123456789 sweep/vkb-run.012345678 sweep/vkb-kept.0123456789

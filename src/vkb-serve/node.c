@@ -20,10 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TAIL_LINES = 20, TAIL_BYTES = 65536, CALL_MS = 1000 };
-enum { COUNTED_MS = 60000 }; /* slow, and asked once: each call counts */
+enum { COUNTED_MS = 60000 }; /* slow, and asked once, since a call counts */
 
 int
 node_write_file(const char *path, const struct str *s, struct str *why)
@@ -183,6 +184,24 @@ node_fd(const struct node *n)
 	return n->proc ? proc_fd(n->proc) : -1;
 }
 
+int
+node_call_ms(const struct node *n, int ms)
+{
+	return n->spec->count ? COUNTED_MS : ms;
+}
+
+int64_t
+node_cpu_ns(const struct node *n)
+{
+	clockid_t clock;
+	struct timespec t;
+
+	if (!n->proc || clock_getcpuclockid(proc_pid(n->proc), &clock) != 0 ||
+	    clock_gettime(clock, &t) < 0)
+		return 0;
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
 bool
 node_has_ended(const struct node *n)
 {
@@ -304,7 +323,7 @@ node_append_refusal(const struct node *n, const char *what,
 static int
 check_ready(struct node *n, struct str *why)
 {
-	int ms = n->spec->count ? COUNTED_MS : CALL_MS;
+	int ms = node_call_ms(n, CALL_MS);
 	struct reply *r = CLIENT_CALL(n->client, ms, "INFO");
 	char *loading = NULL, *pid = NULL;
 	int rc = 0;

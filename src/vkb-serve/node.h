@@ -53,6 +53,12 @@ bool node_port_taken(const struct node *);
 bool node_has_ended(const struct node *);
 int node_fd(const struct node *); /* readable once it has ended, or -1 */
 
+/* Returns how long a call that takes 'ms' at most may take on this server. */
+int node_call_ms(const struct node *, int ms);
+
+/* Returns the CPU time that its process has used; 0: there is none. */
+int64_t node_cpu_ns(const struct node *);
+
 /* Appends "node 2 (port 17001) exited with 1; from the end of its log:" and the
  * log. */
 void node_append_end(struct node *, struct str *why);
