@@ -211,7 +211,7 @@ END
       ((.metrics | .requests - .elapsed_s * .rps) | fabs < 1e-6)] |
       if length == 3 then .[:2] + [null] + .[2:] else . end)' slow.jsonl)" \
     "$how: the records of the mix and its commands have the share of the rate that was answered"
-  test_match '^vkb-load: .*: the rate was not reached: [0-9.]+ of 200.* requests/s were answered \([0-9.]+ %\)' said \
+  test_match '^vkb-load: .*: the rate was not reached in 1 of 1 run: [0-9.]+ of 200.* requests/s were answered \([0-9.]+ %\)' said \
     "$how: a message says that the rate was not reached"
   case $how in
     *duration*) test_same 1 "$(jq -s '.[1].metrics.elapsed_s' slow.jsonl)" 'answers after the end are not counted'
@@ -219,6 +219,11 @@ END
   esac
   rm slow.jsonl
 done
+vkb-load -q --runs 3 - >/dev/null 2>said <<'END'
+{"commands": ["BLPOP none 0.02"], "keyspacelen": [1], "clients": [1], "rate": 200, "requests": [20]}
+END
+test_same 1 "$(grep -c 'the rate was not reached in 3 of 3 runs: at worst [0-9.]* of 200' said)" \
+  'three runs of a case are one message'
 vkb-stats --text lasting.jsonl >.out
 test_same 3 "$(grep -c 'rate not reached: ' .out)" 'the table has a note for each row'
 # sides EDIT: ten runs a side, of which those of "new" reached their rate after EDIT

@@ -717,23 +717,6 @@ add_replayed(struct measure *m, const struct engine_result *all)
 		    (size_t)json_get_num(run, "block", 0));
 }
 
-/* Reports a role whose rate was not reached. */
-static void
-report_rate(const struct role *role, const struct json *metrics)
-{
-	double achieved = json_get_num(metrics, "achieved_percent", NAN);
-	char rps[NUM_BUF], offered[NUM_BUF];
-
-	if (role->part || !(achieved < METRIC_REACHED_PERCENT))
-		return;
-	err_say("%s: the rate was not reached: %s of %s requests/s were "
-		"answered (%.3g %%), so latencies include the time in a queue "
-		"that grew and are not judged",
-	    role->name, num_human(rps, json_get_num(metrics, "rps", NAN)),
-	    num_human(offered, json_get_num(metrics, "offered_rps", NAN)),
-	    achieved);
-}
-
 /* Are the sizes of the keys known without reading all? */
 static enum sizes_which
 choose_sizes(const struct measure *m, const struct target *t)
@@ -790,7 +773,6 @@ set_figures(struct measure *m, const struct target *t, struct engine_result *v,
 			json_set(metrics, "achieved_percent",
 			    json_dup(json_path(
 				m->recs[0], "metrics.achieved_percent")));
-		report_rate(role, metrics);
 		for (const struct json *j = json_first(memory);
 		     !role->part && j; j = json_next(j))
 			json_set(metrics, json_key(j), json_dup(j));

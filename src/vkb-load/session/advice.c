@@ -22,6 +22,12 @@
 #define READS_LEAST 100 /* fewer reads are too few to judge */
 #define POOR .5         /* share of the reads that should hit */
 
+/* How often a role did not reach its rate, and the worst run. */
+struct advice_rate {
+	size_t runs, missed;
+	double achieved, rps, offered;
+};
+
 #define WHY "runs are too short for precise results"
 
 /* Writers and readers are one case each, as in a comparison. */
@@ -137,12 +143,18 @@ advice_open(struct advice *v, const struct schedule *a, bool quiet)
 	*v = (struct advice){.schedule = a,
 	    .quiet = quiet,
 	    .is_short = mem_array(a->ncases + 1, sizeof *v->is_short),
-	    .misses = mem_array(a->ncases + 1, sizeof *v->misses)};
+	    .misses = mem_array(a->ncases + 1, sizeof *v->misses),
+	    .rates = mem_array(a->ncases + 1, sizeof *v->rates)};
+	for (size_t c = 0; c < a->ncases; c++)
+		v->rates[c] = mem_array(a->roles[c].nown, sizeof **v->rates);
 }
 
 void
 advice_close(struct advice *v)
 {
+	for (size_t c = 0; c < v->schedule->ncases; c++)
+		free(v->rates[c]);
+	free(v->rates);
 	free(v->is_short);
 	free(v->misses);
 }
@@ -241,13 +253,45 @@ check_misses(struct advice *v, size_t cas, const struct json *metrics)
 		v->misses[cas] = false;
 }
 
+static void
+check_rate(struct advice_rate *r, const struct json *metrics)
+{
+	double achieved = json_get_num(metrics, "achieved_percent", NAN);
+
+	r->runs++;
+	if (!(achieved < METRIC_REACHED_PERCENT))
+		return;
+	if (!r->missed++ || achieved < r->achieved) {
+		r->achieved = achieved;
+		r->rps = json_get_num(metrics, "rps", NAN);
+		r->offered = json_get_num(metrics, "offered_rps", NAN);
+	}
+}
+
+static void
+tell_rate(const char *name, const struct advice_rate *r)
+{
+	char rps[NUM_BUF], offered[NUM_BUF];
+
+	err_say("%s: the rate was not reached in %zu of %zu run%s: %s%s of %s "
+		"requests/s were answered (%.3g %%), so latencies include the "
+		"time in a queue that grew and are not judged",
+	    name, r->missed, r->runs, num_plural((double)r->runs),
+	    r->missed > 1 ? "at worst " : "", num_human(rps, r->rps),
+	    num_human(offered, r->offered), r->achieved);
+}
+
 void
-advice_check_run(struct advice *v, size_t cas, const struct json *metrics)
+advice_check_run(
+    struct advice *v, size_t cas, size_t role, const struct json *metrics)
 {
 	double s = json_get_num(metrics, "elapsed_s", INFINITY);
 	double done = json_get_num(metrics, "requests", 0);
 	double enough = done / s, digit = pow(10, floor(log10(enough)));
 
+	check_rate(&v->rates[cas][role], metrics);
+	if (role > 0)
+		return;
 	check_misses(v, cas, metrics);
 	if (v->quiet || s >= SHORT_S || v->is_short[cas])
 		return;
@@ -262,7 +306,14 @@ advice_check_run(struct advice *v, size_t cas, const struct json *metrics)
 void
 advice_end(const struct advice *v)
 {
+	const struct schedule *a = v->schedule;
+
+	for (size_t c = 0; c < a->ncases; c++)
+		for (size_t i = 0; i < a->roles[c].nown; i++)
+			if (v->rates[c][i].missed)
+				tell_rate(
+				    a->roles[c].v[i].name, &v->rates[c][i]);
 	if (v->too_short > 1)
 		err_say("%zu of %zu cases had runs of less than %g s",
-		    v->too_short, v->schedule->ncases, SHORT_S);
+		    v->too_short, a->ncases, SHORT_S);
 }

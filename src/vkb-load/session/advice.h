@@ -1,7 +1,7 @@
 /*
  * Messages of a session about its runs: before it measures, what changes their
- * number can show; and warnings about runs that are too short, or that read
- * keys which do not exist.
+ * number can show; and warnings about runs that are too short, that read keys
+ * which do not exist, or that did not reach their rate.
  */
 #ifndef ADVICE_H
 #define ADVICE_H
@@ -11,6 +11,7 @@
 
 struct json;
 struct schedule;
+struct advice_rate;
 
 struct advice {
 	const struct schedule *schedule;
@@ -18,6 +19,7 @@ struct advice {
 	bool *is_short; /* of each case: its runs are, and it was counted */
 	bool
 	    *misses; /* of each case: the warning that reads miss was printed */
+	struct advice_rate **rates; /* of each case and role */
 	size_t too_short; /* cases whose length was known by a run alone */
 };
 
@@ -34,10 +36,12 @@ void advice_close(struct advice *);
  */
 void advice_begin(struct advice *, bool tell);
 
-/* After a run of a case: 'metrics' are those of its record. */
-void advice_check_run(struct advice *, size_t cas, const struct json *metrics);
+/* After a run of a case, for each role: 'metrics' are those of its record. */
+void advice_check_run(
+    struct advice *, size_t cas, size_t role, const struct json *metrics);
 
-/* After the last run: tells how many cases had runs that were too short. */
+/* After the last run: tells how many cases had runs that were too short, and
+ * for each case how often its rate was not reached. */
 void advice_end(const struct advice *);
 
 #endif

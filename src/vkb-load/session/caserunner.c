@@ -225,8 +225,9 @@ call_write_records(
 	progress_end(
 	    &x->a->progress, s->number, &s->cas->load, m->recs[0], x->together);
 	live_end(r->context.live, rc < 0);
-	if (rc == 0)
-		r->measured(r->arg, s->number, json_get(m->recs[0], "metrics"));
+	for (size_t i = 0; i < m->roles.nown && rc == 0; i++)
+		r->measured(
+		    r->arg, s->number, i, json_get(m->recs[i], "metrics"));
 	return 0;
 }
 

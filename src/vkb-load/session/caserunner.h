@@ -21,8 +21,9 @@ struct case_runner {
 
 	/* called before each run that is measured */
 	void (*announce)(void *arg, const struct turn *, size_t cas);
-	/* called after each run that succeeded */
-	void (*measured)(void *arg, size_t cas, const struct json *metrics);
+	/* called after each run that succeeded, for each role */
+	void (*measured)(
+	    void *arg, size_t cas, size_t role, const struct json *metrics);
 	void *arg;
 };
 

@@ -305,11 +305,11 @@ begin_run(void *arg, const struct turn *turn, size_t cas)
 }
 
 static void
-end_run(void *arg, size_t cas, const struct json *metrics)
+end_run(void *arg, size_t cas, size_t role, const struct json *metrics)
 {
 	struct session *s = arg;
 
-	advice_check_run(&s->advice, cas, metrics);
+	advice_check_run(&s->advice, cas, role, metrics);
 }
 
 /* Takes the lock before the first turn. 0, or -1, error reported. */
@@ -363,11 +363,13 @@ run_schedule(struct session *s)
 {
 	struct schedule *a = &s->a;
 	char *how;
+	int rc;
 
 	a->progress.most = a->has_budget;
-	if (run_turns(s) < 0)
-		return -1;
+	rc = run_turns(s);
 	advice_end(&s->advice);
+	if (rc < 0)
+		return -1;
 	budget_end(&s->budget);
 	if (s->failed) {
 		how = progress_format_resume("make what is missing",
