@@ -95,6 +95,17 @@ test_match '^PING a ok ([4-9]|[0-9]{2,}) PING b ok \1 SET a ok 3 SET b ok 3$' "$
 test_same true "$(jq -s 'map(select(.run.index > 3)) | group_by(.run.block) |
   all(length == 2 and .[0].run.seed == .[1].run.seed)' r)" 'these are rounds'
 test_match '^vkb-load: SET.*: decided, changed after 3 runs$' .err 'a change of 10 % decides'
+# How many runs are missing is asked of one plan.
+load -q --builds builds --case PING --runs 7 -o seven
+# shellcheck disable=SC2016 # jq's variables
+judged seven 100 '100 + 3 * ((7 * $i + 5 * $b) % 11) + 9 * $b' >r
+load --builds builds --case PING --runs 7 --budget 1ms --resume r 2>.err
+jq -c 'if .subject.label == "b" then .subject.binary_sha256 = "b" else . end' r >other
+vkb-compare -b a -f jsonl other >.out
+more=$(sed -n 's/.*: about \([0-9]*\) more runs, .*/\1/p' .err)
+test_same true "$(jq --argjson more "${more:-0}" 'select(.type == "delta" and .metric == "rps") |
+  .needed.runs > 20 and ((.needed.runs - 7) / $more - 1 | fabs < .1)' .out)" \
+  'vkb-compare names as many runs as vkb-load'
 
 if command -v script >/dev/null; then
   script -qc "vkb-load --runs 2 --budget 1s --case SET --duration 250ms c.json >tty.runs" screen \

@@ -22,9 +22,7 @@ enum {
 #define LEVEL .95  /* of the interval that is to lie within the margin */
 #define SURE .99   /* probability of a change that ends a case */
 #define STRICT .99 /* no interval that includes no change at it is as sure */
-/* Of the margin: an interval that decides every other time, and one that is too
- * wide, though nothing changed. */
-#define EVEN .75
+/* Of the margin: an interval that is too wide, though nothing changed. */
 #define HOPELESS 1.5
 #define LUCK \
 	1.25 /* standard errors that a change may be larger than it looks */
@@ -100,15 +98,16 @@ find_runs(const struct model_row *row, double n, double conf, double half)
 	    : INFINITY;
 }
 
-/* Returns how many runs show the change that was measured. */
+/* Returns how many runs vkb-compare needs for the row. */
 static double
-plan_runs(const struct model_row *row, const struct model_metric *m)
+plan_runs(
+    const struct model_row *row, const struct model_metric *m, double margin)
 {
 	struct plan p = plan_describe(row, m);
 	size_t runs;
 
-	p.margin = 0; /* its estimate need only be beyond it */
-	p.p = SURE;
+	p.margin = margin;
+	p.p = PLAN_P;
 	runs = plan_rounds(&p);
 	return runs ? (double)runs : INFINITY;
 }
@@ -123,9 +122,7 @@ predict_end(struct deciding_view *v, const struct model_row *row,
 
 	v->least = fmin(find_runs(row, n, LEVEL, HOPELESS * most),
 	    find_runs(row, n, STRICT, change + LUCK * sd));
-	v->needed = fmax(n + 1,
-	    change > most ? plan_runs(row, m)
-			  : find_runs(row, n, LEVEL, EVEN * most));
+	v->needed = fmax(n + 1, plan_runs(row, m, margin));
 }
 
 struct deciding_view

@@ -11,11 +11,11 @@
  * on which others are measured. With one build there is nothing to compare: a
  * metric is the same if the interval of its median lies within the margin.
  *
- * The noise so far says how many runs would decide an open metric: about, if
- * its estimate is the truth (judge/plan.h) or, within the margin, with an even
- * chance if nothing changed; and at least, where its interval would still be
- * half as wide again as the margin, and at 99 % would include no change even if
- * the change were larger than its estimate by more than a standard error.
+ * The noise so far says how many runs would decide an open metric: about, as
+ * vkb-compare plans them (judge/plan.h); and at least, where its interval would
+ * still be half as wide again as the margin, and at 99 % would include no
+ * change even if the change were larger than its estimate by more than a
+ * standard error.
  */
 #ifndef DECIDING_H
 #define DECIDING_H
