@@ -39,6 +39,10 @@ test_that 'vkb-ab counts by default' vkb-ab --results r -C repo base=base-tag ne
 test_match '^vkb-load: the instructions of 1 case are counted first, on 2 to 4 servers( one after the other|, [2-4] at a time)$' \
   .err 'a message has the cost'
 test_match '^=  SET .* no change$' .err 'what was counted is compared at once'
+test_same "vkb-load: SET: new executes as many instructions as base, # for each request
+vkb-ab: counted; the times follow, with the options of vkb-compare" \
+  "$(grep -E 'instructions as|the times follow' .err | sed 's/[0-9.]* for/# for/')" \
+  'a case is compared as soon as both builds have counted it'
 test_absent "on both sides has 'rps'" .err 'the options of vkb-compare for times are not used there'
 test_same 1 "$(grep -v '^vkb-build: building' .err | grep -n 'are counted first' | cut -d: -f1)" 'the cost is printed before anything is measured'
 test_same '1 base 1 new' "$(counted r/runs.jsonl)" 'each build is counted once, where both agree'
@@ -70,6 +74,8 @@ test_status 2 '--commands all with --no-count is an error' all all --no-count
 test_that 'vkb-pr counts by default' vkb-pr --results p -C repo base-tag main-tag -- --runs 2 \
   cfg.json -- -m instructions_per_req
 test_same '1 base 1 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both commits'
+test_same 1 "$(grep -c '^vkb-load: SET: head executes as many instructions as base, ' .err)" \
+  'it passes on once what is said meanwhile'
 test_match 'instructions_per_req .*equivalent .*exact' p/report.md 'the comment has the count'
 mkdir -p w/ab
 jq -c 'if .counted and .subject.label == "head" then

@@ -166,14 +166,18 @@ add_needed(const struct budget *b, size_t cas, double needed, struct str *to)
 	char buf[NUM_BUF];
 
 	s = more * find_round_s(b->schedule, cas);
-	if (!(s > 0))
+	if (!(more > 0))
 		return NAN;
 	str_add(to, given_up ? ": given up, as " : ": ");
-	if (s < MOST_S)
-		str_printf(to, "about %.0f more run%s, %s, would decide it",
-		    more, num_plural(more), num_seconds(buf, s));
-	else
+	if (s < MOST_S && isfinite(more)) {
+		str_printf(to, "about %.0f more run%s", more, num_plural(more));
+		if (s > 0)
+			str_printf(to, ", %s,", num_seconds(buf, s));
+		str_add(to, " would decide it");
+	} else
 		str_add(to, "no number of runs would decide it");
+	if (!(s > 0))
+		return NAN;
 	return s < MOST_S ? s : INFINITY;
 }
 

@@ -7,9 +7,11 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "proc.h"
 #include "progress.h"
+#include "record.h"
 #include "results.h"
 #include "schedule.h"
 #include "sink.h"
@@ -41,6 +43,7 @@
 #include <unistd.h>
 
 #define SHORT_S 10 /* what takes no longer is not told */
+#define TOLD 10    /* parts of a case whose change is told */
 
 /* Does the session fail if the case, which is counted, cannot be? */
 static bool
@@ -749,6 +752,94 @@ compare_parts(struct counts *s, const struct count *c, const struct json *all)
 	return any;
 }
 
+/* Returns the change of a part of a case from the first build to another, as a
+ * fraction, or NAN. */
+static double
+find_change(const struct pair *v, size_t build, size_t part)
+{
+	double x = json_get_num(json_at(v->first, part), COUNTED_METRIC, NAN);
+	double y =
+	    json_get_num(json_at(v[build].first, part), COUNTED_METRIC, NAN);
+
+	return y / x - 1;
+}
+
+/* Adds "b executes 3.1 % more instructions than a, 4342.1 for each request". */
+static void
+add_change(struct str *to, const struct pair *v, size_t build,
+    const char *const names[2])
+{
+	double change = find_change(v, build, 0);
+	double now =
+	    json_get_num(json_at(v[build].first, 0), COUNTED_METRIC, NAN);
+
+	str_printf(to, "%s executes ", names[1]);
+	if (change == 0)
+		str_add(to, "as many instructions as");
+	else
+		str_printf(to, "%.2g %% %s instructions than",
+		    100 * fabs(change), change > 0 ? "more" : "fewer");
+	str_printf(to, " %s, %.1f for each request", names[0], now);
+}
+
+/* Adds "2 of 239 commands differ in b by more than 0.3 % in their instructions
+ * from a: SET +3.1 %, GET -1 %". */
+static void
+add_changes(struct str *to, const struct pair *v, size_t build,
+    const char *const names[2], const struct roles *r)
+{
+	double margin = metric_find(COUNTED_METRIC)->margin, change;
+	struct str which = {0};
+	size_t n = 0, counted = 0;
+
+	for (size_t i = 0; i < r->nown; i++) {
+		change = find_change(v, build, i);
+		counted += isfinite(change);
+		if (!(fabs(change) > margin) || ++n > TOLD)
+			continue;
+		str_add(&which, n > 1 ? ", " : ": ");
+		str_visible(&which, r->v[i].name);
+		str_printf(&which, " %+.2g %%", 100 * change);
+	}
+	str_printf(to,
+	    "%zu of %zu parts differ in %s by more than %g %% in their "
+	    "instructions from %s%s%s",
+	    n, counted, names[1], 100 * margin, names[0],
+	    which.len ? which.s : "", n > TOLD ? ", ..." : "");
+	str_free(&which);
+}
+
+/* Says how the builds differ in a case, once all have counted it: long before
+ * the other cases are. */
+static void
+tell_case(const struct counts *s, size_t cas)
+{
+	const struct schedule *a = s->runner->schedule;
+	const struct pair *v = &s->pairs[cas * a->builds->n];
+	const struct roles *r = &a->roles[cas];
+	char *names[2];
+	struct str line = {0};
+
+	for (size_t b = 0; b < a->builds->n; b++)
+		if (!v[b].first)
+			return;
+	names[0] = record_subject_name(json_get(a->builds->v[0], "subject"));
+	for (size_t b = 1; b < a->builds->n; b++) {
+		names[1] =
+		    record_subject_name(json_get(a->builds->v[b], "subject"));
+		str_clear(&line);
+		if (r->nown > 1)
+			add_changes(&line, v, b, (const char *const *)names, r);
+		else if (isfinite(find_change(v, b, 0)))
+			add_change(&line, v, b, (const char *const *)names);
+		if (line.len)
+			err_say("%s: %s", a->names[cas], line.s);
+		free(names[1]);
+	}
+	free(names[0]);
+	str_free(&line);
+}
+
 /* Waits for a count and writes what it has. Returns 0; 1 if the case or a part
  * of it failed; -1 as counts_run. */
 static int
@@ -781,6 +872,8 @@ take_count(struct counts *s, struct count *c)
 	rc = write_records(s, c, all);
 	if (!compare_parts(s, c, all) && rc > 0)
 		find_pair(s, c)->is_hopeless = !demanded;
+	else if (c->turn.index == 1 && !s->quiet)
+		tell_case(s, c->cas);
 	json_free(all);
 	return rc;
 }

@@ -38,7 +38,8 @@ void counts_announce(const struct schedule *, const struct serve *);
 
 /*
  * Makes the counted runs that are not finished, and says how long that takes,
- * unless it is quiet or short, and where two servers disagree. Adds those that
+ * unless it is quiet or short, how the builds differ in each case once all have
+ * counted it, and where two servers disagree. Adds those that
  * failed to *failed. Returns 0, or -1 if a record could not be written or the
  * session was stopped.
  */
