@@ -141,16 +141,19 @@ weigh_own(const struct law *l, double off, double step, double more,
 		double f =
 		    size_weights[i] * find_density(l, off * off, more + wide);
 		double mean = off * wide / (var + wide);
-		double rest = wide * var / (var + wide);
+		double rest = wide * var / (var + wide), down;
 
 		o.one.changed += f;
 		if (!k)
 			continue;
 		o.change.mean += f * mean;
 		o.change.var += f * rest;
-		o.one.down += f * find_below(-mean / sqrt(rest), l->df);
-		o.down_all += f *
-		    find_below(-(mean + k->mean) / sqrt(rest + k->var), l->df);
+		down = find_below(-mean / sqrt(rest), l->df);
+		o.one.down += f * down;
+		if (k->var > 0)
+			down = find_below(
+			    -(mean + k->mean) / sqrt(rest + k->var), l->df);
+		o.down_all += f * down;
 	}
 	sum = fmax(o.one.changed, 1e-300);
 	o.change.mean /= sum;

@@ -60,23 +60,39 @@ expect_rounds(const struct plan *p, double n)
 typedef double rising(
     const struct plan *, struct expected, double threshold, double x);
 
-/* Returns where it reaches 'want'; NAN: not below 1000. */
+/* Returns where it reaches 'want', by false positions of which an end that
+ * stays counts half (the Illinois rule); NAN: not below 1000. */
 static double
 find_crossing(rising *f, const struct plan *p, struct expected e,
     double threshold, double want)
 {
-	double lo = 0, hi = 1;
+	double lo = 0, hi = 1, below = f(p, e, threshold, lo) - want, above;
+	int stayed = 0;
 
-	for (; !(f(p, e, threshold, hi) >= want); hi *= 2)
+	while (!((above = f(p, e, threshold, hi) - want) >= 0)) {
 		if (hi > 1e3)
 			return NAN;
-	for (int i = 0; i < 40; i++) {
-		double mid = (lo + hi) / 2;
+		lo = hi;
+		below = above;
+		hi *= 2;
+	}
+	for (int i = 0; i < 60 && hi - lo > 1e-13 * hi; i++) {
+		double mid = below < 0
+		    ? hi - above * (hi - lo) / (above - below)
+		    : (lo + hi) / 2;
+		double v = f(p, e, threshold, mid) - want;
 
-		if (f(p, e, threshold, mid) < want)
-			lo = mid;
-		else
+		if (v >= 0) {
 			hi = mid;
+			above = v;
+			below /= stayed < 0 ? 2 : 1;
+			stayed = -1;
+		} else {
+			lo = mid;
+			below = v;
+			above /= stayed > 0 ? 2 : 1;
+			stayed = 1;
+		}
 	}
 	return hi;
 }

@@ -187,15 +187,27 @@ eval_density(double t, double df)
 	    sqrt(df * M_PI);
 }
 
+/* An approximation for the Newton steps to begin with: A&S 26.7.5. */
+static double
+guess_quantile(double z, double df)
+{
+	double y = z * z;
+
+	return z + z * (y + 1) / (4 * df) +
+	    z * (y * (5 * y + 16) + 3) / (96 * df * df);
+}
+
 /* Returns the t > 0 with P(T > t), or if 'inner', P(0 < T < t), = want, by
  * safeguarded Newton steps on logarithms. */
 static double
 invert_tail(double want, double df, bool inner)
 {
-	double lo = log(DBL_MIN), hi = log(DBL_MAX), u = 0, t, have, next;
+	double lo = log(DBL_MIN), hi = log(DBL_MAX), u, t, have, next;
 
 	if (want == 0 || (!inner && tdist_sf(DBL_MAX, df) > want))
 		return inner ? 0 : INFINITY;
+	t = fabs(tdist_normal_quantile(inner ? .5 - want : want));
+	u = fmax(lo, fmin(hi, log(guess_quantile(t, df))));
 	for (int i = 0; i < 200; i++) {
 		t = exp(u);
 		have = inner ? eval_middle(t, df) : tdist_sf(t, df);
