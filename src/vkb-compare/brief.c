@@ -194,14 +194,6 @@ write_change(struct str *s, const struct row *r)
 	changetext_percent(s, &t);
 }
 
-static void
-write_words(struct str *s, const struct row *r)
-{
-	struct changetext t = report_changetext(r);
-
-	changetext_words(s, &t);
-}
-
 /* Is the row claimed by its change relative to the other cases? */
 static bool
 is_claimed_by_rest(const struct row *r)
@@ -214,11 +206,10 @@ is_claimed_by_rest(const struct row *r)
 static void
 write_cell(struct str *s, struct layout *l, const struct row *r, bool words)
 {
-	struct changetext t = report_changetext(r);
+	struct changetext t = report_changetext(r), rest = report_rest(r);
 
 	if (!words && is_claimed_by_rest(r)) {
-		t.ratio = r->rest.ratio;
-		changetext_percent(s, &t);
+		changetext_percent(s, &rest);
 		return;
 	}
 	l->legend |= changetext_cell(s, &t, r->verdict, r->noise, words);
@@ -271,10 +262,8 @@ describe_verdict(const struct row *r)
 static void
 write_change_words(struct str *s, const struct row *r)
 {
-	struct row rest = *r;
+	struct changetext t = report_shown(r);
 
-	if (report_is_by_rest(r))
-		rest.facts = r->rest;
 	if (report_is_exact(r) && r->facts.ratio > 0) {
 		report_exact_change(s, r);
 		if (report_functions(r) && !report_is_work(r))
@@ -285,7 +274,7 @@ write_change_words(struct str *s, const struct row *r)
 		metric_write_label(s, r->name);
 		str_addc(s, ' ');
 	}
-	write_words(s, &rest);
+	changetext_words(s, &t);
 	str_add(s, report_is_by_rest(r) ? " relative to the other cases" : "");
 }
 

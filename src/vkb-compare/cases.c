@@ -7,6 +7,7 @@
 #include "part.h"
 #include "record.h"
 #include "stats.h"
+#include "str.h"
 #include "summary.h"
 
 #include <math.h>
@@ -17,17 +18,17 @@
 static void
 add_case(struct cases *c, const struct part *part)
 {
-	const struct json *config = json_get(part->rest, "config");
-	const struct json *subject = json_get(part->rest, "subject");
 	struct kase *k;
 
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	k = &c->v[c->n++];
-	*k = (struct kase){.config = config,
-	    .subject = subject,
-	    .key =
-		caseset_text(c->configs, caseset_add_value(c->configs, config)),
-	    .who = caseset_add_value(c->met, subject)};
+	*k = (struct kase){.config = part->config,
+	    .subject = part->subject,
+	    .key = caseset_text(
+		c->configs, caseset_add_value(c->configs, part->config)),
+	    .who = c->n > 1 && k[-1].subject == part->subject
+		? k[-1].who
+		: caseset_add_value(c->met, part->subject)};
 	k->parts = mem_array(1, sizeof *part);
 	k->parts[k->nparts++] = *part;
 }
@@ -156,15 +157,14 @@ merge_cases(struct cases *c)
 
 /* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
 static int
-add_run_summary(
-    struct cases *c, struct summary *s, size_t i, struct part_reader *reader)
+add_run_summary(struct cases *c, struct summary *s, size_t i)
 {
 	size_t n;
 	char *text = summary_text(s, i, false, &n);
 	struct part part;
 	int rc = -1;
 
-	if (part_read(reader, &part, text, n)) {
+	if (part_read(c->reader, &part, text, n)) {
 		add_case(c, &part);
 		rc = 0;
 	}
@@ -176,28 +176,32 @@ add_run_summary(
 static void
 add_build(struct cases *c, const struct json *build)
 {
-	struct part part = {.rest = json_object()};
+	struct part part = {.config = part_tree(c->reader, "{}", 2)};
+	struct str s = {0};
 	struct json *subject = json_dup(json_get(build, "subject"));
 
 	json_set_str(subject, "server_version", json_get_str(build, "version"));
 	json_set_str(
 	    subject, "binary_sha256", json_get_str(build, "binary_sha256"));
-	json_set(part.rest, "config", json_object());
-	json_set(part.rest, "subject", subject);
+	json_append(&s, subject);
+	part.subject = part_tree(c->reader, s.s, s.len);
+	part.rest = part.config;
 	add_case(c, &part);
+	json_free(subject);
+	str_free(&s);
 }
 
 /* Adds a line that summary_line left. Returns -1 on error, after reporting it.
  */
 static int
 add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
-    struct summary *runs, struct part_reader *reader, enum cases_of of)
+    struct summary *runs, enum cases_of of)
 {
 	struct part part;
 	struct json *rec;
 	int rc = 0;
 
-	if (part_read(reader, &part, text, n)) {
+	if (part_read(c->reader, &part, text, n)) {
 		add_case(c, &part);
 		return 0;
 	}
@@ -235,13 +239,13 @@ cases_read(
 {
 	struct jsonl *in = jsonl_open(files, n);
 	struct summary *runs = summary_new();
-	struct part_reader *reader = part_reader_new(of == CASES_HISTS);
 	size_t noted = 0, len;
 	const char *text;
 	int rc = 0, got;
 
 	*c = (struct cases){.configs = caseset_new(),
 	    .met = caseset_new(),
+	    .reader = part_reader_new(of == CASES_HISTS),
 	    .functions = functions_new()};
 	if (of != CASES_HISTS)
 		summary_ignore_hists(runs);
@@ -249,14 +253,12 @@ cases_read(
 		got = summary_line(runs, in, &text, &len);
 		note_run_subjects(c, runs, &noted);
 		if (got < 0 ||
-		    (got > 0 &&
-			add_record(c, in, text, len, runs, reader, of) < 0))
+		    (got > 0 && add_record(c, in, text, len, runs, of) < 0))
 			rc = -1;
 	} while (got != 0);
 	for (size_t i = 0; i < summary_count(runs); i++)
-		if (add_run_summary(c, runs, i, reader) < 0)
+		if (add_run_summary(c, runs, i) < 0)
 			rc = -1;
-	part_reader_free(reader);
 	summary_free(runs);
 	jsonl_close(in);
 	resolve_subjects(c);
@@ -280,6 +282,7 @@ cases_free(struct cases *c)
 	free(c->arrival);
 	caseset_free(c->configs);
 	caseset_free(c->met);
+	part_reader_free(c->reader);
 	functions_free(c->functions);
 	*c = (struct cases){0};
 }

@@ -12,6 +12,7 @@ struct caseset;
 struct functions;
 struct json;
 struct part;
+struct part_reader;
 struct sample;
 
 struct kase {
@@ -30,6 +31,7 @@ struct cases {
 	size_t *arrival; /* of each subject: its rank in the input */
 	size_t nsubjects;
 	struct caseset *configs, *met; /* met: all subjects of the input */
+	struct part_reader *reader;    /* has what the parts borrow */
 	struct functions *functions;   /* of counted cases */
 };
 

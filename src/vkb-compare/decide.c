@@ -153,9 +153,9 @@ plan_row(const struct comparison *c, struct row *row)
 	 * needs more than that, and where others tell the machine, less. The
 	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
 	 */
-	if (row->has_rest && of->cases >= INFER_COMMON) {
+	if (row->rest.ratio > 0 && of->cases >= INFER_COMMON) {
 		p.error = row->model.rest_error;
-	} else if (row->model.shared > 0 && (row->has_rest || !known)) {
+	} else if (row->model.shared > 0 && (row->rest.ratio > 0 || !known)) {
 		p.error = (struct moderate){row->model.own.var +
 			row->model.sessions + by * of->model.sessions.var,
 		    known ? row->model.own.df : INFINITY};

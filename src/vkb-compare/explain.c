@@ -1,4 +1,5 @@
 #include "err.h"
+#include "infer.h"
 #include "judge.h"
 #include "num.h"
 #include "report.h"
@@ -184,6 +185,8 @@ explain_others(struct str *s, const struct row *r)
 static void
 explain_changes(struct str *s, const struct row *r)
 {
+	struct verdict_facts rest;
+
 	str_add(s, "  change     ");
 	explain_change(s, &r->facts);
 	if (r->facts.se > 0) {
@@ -191,12 +194,13 @@ explain_changes(struct str *s, const struct row *r)
 		explain_error(s, &r->facts);
 	}
 	str_addc(s, '\n');
-	if (!r->has_rest)
+	if (!(r->rest.ratio > 0))
 		return;
+	rest = infer_rest(r);
 	str_add(s, "  rest       the change relative to the other cases: ");
-	explain_change(s, &r->rest);
+	explain_change(s, &rest);
 	str_add(s, "; ");
-	explain_error(s, &r->rest);
+	explain_error(s, &rest);
 	str_addc(s, '\n');
 }
 
@@ -222,9 +226,8 @@ explain_probability(
 static void
 explain_reason(struct str *s, const struct row *r)
 {
-	const char *rest = r->has_rest && report_is_by_rest(r)
-	    ? " relative to the other cases"
-	    : "";
+	const char *rest =
+	    report_is_by_rest(r) ? " relative to the other cases" : "";
 	bool tested = !r->exact;
 
 	str_add(s, "  reason     ");

@@ -150,7 +150,7 @@ add_sessions(struct str *s, const struct comparison *c)
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *r = &c->rows[i];
 
-		if (!r->primary || r->has_rest || isnan(r->visible) ||
+		if (!r->primary || r->rest.ratio > 0 || isnan(r->visible) ||
 		    r->visible < visible)
 			continue;
 		visible = r->visible;

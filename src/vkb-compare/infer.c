@@ -219,18 +219,16 @@ set_busy(const struct group *g, struct model_row *models)
 		    busy_noise(g->rows[i]) - least + busy_own_noise(g->rows[i]);
 }
 
-/* Sets what a row is relative to what all cases have in common. */
-static void
-set_rest(struct row *row, const struct model_row *m)
+struct verdict_facts
+infer_rest(const struct row *row)
 {
-	struct model_row rest = *m;
+	struct verdict_facts f = row->facts;
+	struct model_row m = row->model;
 
-	rest.change = m->rest;
-	rest.error = m->rest_error;
-	row->rest = row->facts;
-	verdict_take(&row->rest, &rest);
-	row->has_rest = true;
-	row->facts.rest = m->rest;
+	m.change = m.rest;
+	m.error = m.rest_error;
+	verdict_take(&f, &m);
+	return f;
 }
 
 /* What a session does is a factor: 0 stays 0. */
@@ -258,8 +256,14 @@ set_row(
 		row->model.sessions_of[0] = row->model.sessions_of[1] = 0;
 		return;
 	}
-	if (of->model.separate && m->logs && m->shared > 0)
-		set_rest(row, m);
+	if (of->model.separate && m->logs && m->shared > 0) {
+		struct verdict_facts rest = infer_rest(row);
+
+		row->facts.rest = m->rest;
+		row->rest.ratio = rest.ratio;
+		row->rest.lo = rest.lo95;
+		row->rest.hi = rest.hi95;
+	}
 }
 
 /* Notes how many sessions there are, and what says how they differ. */
@@ -315,12 +319,13 @@ static void
 make_everything(struct comparison *c)
 {
 	struct kase *k = mem_new(sizeof *k);
+	struct json *whole = json_object();
 
 	k->config = share_config(c);
 	k->nparts = 1;
 	k->parts = mem_new(sizeof *k->parts);
-	k->parts[0].rest = json_object();
-	json_set_num(k->parts[0].rest, "n", 1);
+	json_set_num(whole, "n", 1);
+	k->parts[0].rest = whole;
 	c->everything = (struct pairing){.side = {k, k}, .rows = 1};
 	for (size_t j = 0; j < 2; j++)
 		c->everything.name[j] = mem_str(INFER_ALL);
@@ -467,7 +472,7 @@ infer_free(struct comparison *c)
 	if (!k)
 		return;
 	json_free((struct json *)(size_t)k->config);
-	json_free(k->parts[0].rest);
+	json_free((struct json *)(size_t)k->parts[0].rest);
 	free(k->parts);
 	free(k);
 	for (size_t j = 0; j < 2; j++)

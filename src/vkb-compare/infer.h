@@ -29,6 +29,9 @@ enum { INFER_COMMON = 5 }; /* cases at least, to speak of all */
  * and was not measured. */
 void infer_rows(struct comparison *, const struct rules *);
 
+/* Returns the facts of a row for its change relative to the other cases. */
+struct verdict_facts infer_rest(const struct row *);
+
 /* Frees what stands for all cases. */
 void infer_free(struct comparison *);
 

@@ -1,5 +1,6 @@
 #include "report.h"
 #include "brief.h"
+#include "infer.h"
 #include "json.h"
 #include "mem.h"
 #include "record.h"
@@ -55,14 +56,15 @@ set_text(struct json *rec, const char *key, struct str *s)
 }
 
 static struct json *
-make_rest(const struct verdict_facts *f)
+make_rest(const struct row *r)
 {
+	struct verdict_facts f = infer_rest(r);
 	struct json *j = json_object();
 
-	json_set_num(j, "ratio", f->ratio);
-	set_interval(j, "ci95", f->lo95, f->hi95);
-	json_set_num(j, "se", f->se);
-	json_set_num(j, "df", f->df);
+	json_set_num(j, "ratio", f.ratio);
+	set_interval(j, "ci95", f.lo95, f.hi95);
+	json_set_num(j, "se", f.se);
+	json_set_num(j, "df", f.df);
 	return j;
 }
 
@@ -100,8 +102,8 @@ make_delta(const struct comparison *c, const struct row *r,
 		json_set_bool(rec, "primary", true);
 	if (r->common)
 		json_set_bool(rec, "common", true);
-	if (r->has_rest)
-		json_set(rec, "rest", make_rest(&r->rest));
+	if (r->rest.ratio > 0)
+		json_set(rec, "rest", make_rest(r));
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	if (r->verdict == VERDICT_INCONCLUSIVE) {
 		report_reason(&text, r);

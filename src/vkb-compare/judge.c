@@ -8,6 +8,7 @@
 #include "mem.h"
 #include "part.h"
 #include "record.h"
+#include "shift.h"
 #include "str.h"
 
 #include <math.h>
@@ -493,6 +494,8 @@ judge_free(struct comparison *c)
 		free(c->overall[i].name);
 	for (size_t i = 0; i < c->one_sided_count; i++)
 		free(c->one_sided[i].name);
+	for (size_t i = 0; i < c->shifts.n; i++)
+		free(c->shifts.v[i].hist);
 	free(c->metrics);
 	free(c->shifts.v);
 	free(c->canaries);

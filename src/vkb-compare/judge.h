@@ -49,8 +49,9 @@ struct row {
 	struct model_row model;        /* its noise; the runs are not kept */
 	const struct metric_facts *of; /* NULL: it has no noise */
 	struct verdict_facts facts;
-	struct verdict_facts rest; /* the change relative to the other cases */
-	bool has_rest;
+	struct {
+		double ratio, lo, hi; /* and its 95 % interval */
+	} rest;    /* the change relative to the other cases; ratio 0: none */
 	bool busy; /* its error allows for other programs on one side */
 	enum verdict verdict;
 	bool outweighed; /* more of a means, but less work or time; or slightly

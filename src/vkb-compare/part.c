@@ -1,5 +1,6 @@
 #include "part.h"
 #include "counted.h"
+#include "intern.h"
 #include "json.h"
 #include "jsonscan.h"
 #include "mem.h"
@@ -21,9 +22,12 @@ struct lists {
 
 struct part_reader {
 	struct record_reader *reader;
+	struct intern *names, *texts;
+	struct json **trees; /* of the texts */
+	size_t treecap;
 	struct str rest;
 	struct part part; /* that is being read */
-	struct jsonscan_text quantiles;
+	struct jsonscan_text config, subject, hists, quantiles;
 	struct lists *lists; /* of each of its metrics */
 	size_t nlists, cap, listcap;
 };
@@ -84,8 +88,9 @@ read_metric(struct record_reading *x, struct jsonscan_text *name)
 	p->metrics =
 	    mem_grow(p->metrics, p->nmetrics, &r->cap, sizeof *p->metrics);
 	record_reader_resolve(x->reader, name);
-	p->metrics[p->nmetrics++] =
-	    (struct part_metric){.name = mem_strn(name->s, name->n)};
+	p->metrics[p->nmetrics++] = (struct part_metric){
+	    .name =
+		intern_text(r->names, intern_idn(r->names, name->s, name->n))};
 	if (jsonscan_peek(c) != '{')
 		return skip_value(c);
 	jsonscan_object(c, &o);
@@ -117,28 +122,58 @@ read_metrics(struct record_reading *x, uint64_t *hash)
 struct part_reader *
 part_reader_new(bool hists)
 {
-	static const struct record_member members[][4] = {
+	static const struct record_member members[][6] = {
 	    {{.path = "hist", .read = skip_member},
 		{.path = "metrics", .read = read_metrics},
-		{.path = "quantiles", .read = skip_member}},
-	    {{.path = "metrics", .read = read_metrics},
+		{.path = "quantiles", .read = skip_member},
+		{.path = "config", .at = offsetof(struct part_reader, config)},
+		{.path = "subject",
+		    .at = offsetof(struct part_reader, subject)}},
+	    {{.path = "hist", .at = offsetof(struct part_reader, hists)},
+		{.path = "metrics", .read = read_metrics},
 		{.path = "quantiles",
-		    .at = offsetof(struct part_reader, quantiles)}}};
+		    .at = offsetof(struct part_reader, quantiles)},
+		{.path = "config", .at = offsetof(struct part_reader, config)},
+		{.path = "subject",
+		    .at = offsetof(struct part_reader, subject)}}};
 	struct part_reader *r = mem_new(sizeof *r);
 
 	r->reader = record_reader_new("summary", members[hists], false);
+	r->names = intern_new();
+	r->texts = intern_new();
 	return r;
 }
 
 void
 part_reader_free(struct part_reader *r)
 {
+	if (!r)
+		return;
+	for (size_t i = 0; i < intern_count(r->texts); i++)
+		json_free(r->trees[i]);
+	free(r->trees);
+	intern_free(r->texts);
+	intern_free(r->names);
 	record_reader_free(r->reader);
 	str_free(&r->rest);
 	for (size_t i = 0; i < LISTS * r->nlists; i++)
 		free(r->lists[i / LISTS].v[i % LISTS]);
 	free(r->lists);
 	free(r);
+}
+
+const struct json *
+part_tree(struct part_reader *r, const char *text, size_t n)
+{
+	size_t known = intern_count(r->texts);
+	size_t id = intern_idn(r->texts, text, n);
+
+	if (id == known) {
+		r->trees =
+		    mem_grow(r->trees, known, &r->treecap, sizeof *r->trees);
+		r->trees[id] = json_parse(text, n, NULL, NULL);
+	}
+	return r->trees[id];
 }
 
 /* Sets the runs of a metric by its lists; sessions are numbers of the names. */
@@ -199,7 +234,7 @@ part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 	bool read;
 
 	r->part = (struct part){0};
-	r->quantiles = (struct jsonscan_text){0};
+	r->hists = r->quantiles = (struct jsonscan_text){0};
 	r->cap = 0;
 	str_clear(&r->rest);
 	read = record_reader_read(r->reader, r, text, n, NULL, &r->rest);
@@ -208,35 +243,32 @@ part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 		part_free(p);
 		return false;
 	}
-	p->rest = json_parse(r->rest.s, r->rest.len, NULL, NULL);
+	p->config = part_tree(r, r->config.s, r->config.n);
+	p->subject = part_tree(r, r->subject.s, r->subject.n);
+	p->rest = part_tree(r, r->rest.s, r->rest.len);
+	if (r->hists.s)
+		p->hists = mem_strn(r->hists.s, r->hists.n);
 	if (r->quantiles.s)
 		p->quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
 	set_metrics(p, r->lists);
 	return true;
 }
 
-static void
-free_metric(struct part_metric *m)
-{
-	free(m->name);
-	sample_free(&m->runs);
-}
-
 void
 part_free(struct part *p)
 {
 	for (size_t i = 0; i < p->nmetrics; i++)
-		free_metric(&p->metrics[i]);
+		sample_free(&p->metrics[i].runs);
 	free(p->metrics);
+	free(p->hists);
 	free(p->quantiles);
-	json_free(p->rest);
 	*p = (struct part){0};
 }
 
 const struct part_metric *
 part_metric(const struct part *p, const char *name)
 {
-	struct part_metric m = {.name = (char *)(size_t)name};
+	struct part_metric m = {.name = name};
 
 	return p->nmetrics
 	    ? bsearch(&m, p->metrics, p->nmetrics, sizeof m, compare_names)
@@ -259,7 +291,7 @@ take_runs(struct part_metric *m, struct part_metric *from)
 		    &m->runs, from->runs.v, from->runs.rounds, from->runs.n);
 		m->counted = m->counted && from->counted;
 	}
-	free_metric(from);
+	sample_free(&from->runs);
 }
 
 void
@@ -306,19 +338,26 @@ part_compare_metrics(const struct part *a, const struct part *b)
 	return compare_metrics(a, b, false);
 }
 
+static int
+compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
 int
 part_compare(const struct part *a, const struct part *b)
 {
 	struct str s = {0}, t = {0};
-	int c;
+	int c = 0;
 
-	json_canonical(&s, a->rest);
-	json_canonical(&t, b->rest);
-	c = strcmp(s.s, t.s);
+	if (a->rest != b->rest) {
+		json_canonical(&s, a->rest);
+		json_canonical(&t, b->rest);
+		c = strcmp(s.s, t.s);
+	}
 	c = c ? c : compare_metrics(a, b, true);
-	c = c ? c
-	      : strcmp(a->quantiles ? a->quantiles : "",
-		    b->quantiles ? b->quantiles : "");
+	c = c ? c : compare_texts(a->hists, b->hists);
+	c = c ? c : compare_texts(a->quantiles, b->quantiles);
 	str_free(&s);
 	str_free(&t);
 	return c;

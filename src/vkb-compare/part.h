@@ -14,21 +14,28 @@ struct json;
 struct part_reader;
 
 struct part_metric {
-	char *name;
+	const char *name;   /* of the reader */
 	struct sample runs; /* the sessions are borrowed from 'rest' */
 	bool counted;       /* were these runs counted, every one? */
 };
 
 struct part {
-	struct json *rest; /* all but metrics, quantiles, type and v */
+	/* Trees of the reader: equal texts are one tree. */
+	const struct json *config, *subject;
+	const struct json *rest;     /* all that has no place of its own */
 	struct part_metric *metrics; /* by name */
 	size_t nmetrics;
-	char *quantiles; /* JSON; NULL: there are none, or they are ignored */
+	/* JSON; NULL: there are none, or they are ignored. */
+	char *hists, *quantiles;
 };
 
-/* 'hists': histograms and quantiles, which are large, are kept. */
+/* It has what its parts borrow. 'hists': histograms and quantiles, which are
+ * large, are kept. */
 struct part_reader *part_reader_new(bool hists);
 void part_reader_free(struct part_reader *);
+
+/* Returns the tree of a valid JSON text. */
+const struct json *part_tree(struct part_reader *, const char *text, size_t n);
 
 /*
  * Returns false if the text is not a summary record that record_check accepts;

@@ -25,6 +25,7 @@ struct recorded_part {
 	struct kase *cases;
 	size_t ncases;
 	struct part *parts; /* the first: of all cases that were compared */
+	struct json *whole; /* the record of that one */
 };
 
 /* Records whose comparison is not complete. */
@@ -122,9 +123,8 @@ read_row(struct row *r, const struct json *rec)
 		return "'median' is not two numbers";
 	if (read_pair(rec, "ci95", &f->lo95, &f->hi95) < 0)
 		return "'ci95' is not two numbers";
-	r->has_rest = rest != NULL;
-	r->rest.ratio = json_get_num(rest, "ratio", NAN);
-	if (read_pair(rest, "ci95", &r->rest.lo95, &r->rest.hi95) < 0)
+	r->rest.ratio = json_get_num(rest, "ratio", 0);
+	if (read_pair(rest, "ci95", &r->rest.lo, &r->rest.hi) < 0)
 		return "'ci95' of 'rest' is not two numbers";
 	if (strcmp(json_get_str(rec, "method"), "assumed") == 0 &&
 	    counted_may_be(&r->metric))
@@ -146,7 +146,7 @@ read_shift(struct shift *t, const struct json *rec)
 	const struct json *ks = json_get(rec, "ks");
 	const struct json *j = json_first(json_get(rec, "quantiles"));
 
-	*t = (struct shift){.hist = json_get_str(rec, "hist")};
+	*t = (struct shift){.hist = mem_str(json_get_str(rec, "hist"))};
 	t->diff.d = json_get_num(ks, "d", NAN);
 	t->diff.at =
 	    (int64_t)fmax(-1e18, fmin(1e18, json_get_num(ks, "at", 0)));
@@ -293,8 +293,8 @@ read_comparison(struct comparison *c, struct recorded_part *p)
 	*c = (struct comparison){.record = rec};
 	p->cases = mem_array(most, sizeof *p->cases);
 	p->parts = mem_array(1 + most, sizeof *p->parts);
-	p->parts[0].rest = json_object();
-	json_set_num(p->parts[0].rest, "n", 1);
+	p->parts[0].rest = p->whole = json_object();
+	json_set_num(p->whole, "n", 1);
 	c->pairs = mem_array(most, sizeof *c->pairs);
 	c->rows = mem_array(p->n, sizeof *c->rows);
 	c->shifts.v = mem_array(p->n, sizeof *c->shifts.v);
@@ -323,8 +323,7 @@ free_comparison(struct comparison *c, struct recorded_part *p)
 		json_free(p->records[i]);
 	free(p->records);
 	free(p->cases);
-	if (p->parts)
-		json_free(p->parts[0].rest);
+	json_free(p->whole);
 	free(p->parts);
 }
 

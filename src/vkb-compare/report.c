@@ -139,6 +139,17 @@ report_changetext(const struct row *r)
 	    f->ratio, report_is_exact(r), f->lo95, f->hi95};
 }
 
+struct changetext
+report_rest(const struct row *r)
+{
+	struct changetext t = report_changetext(r);
+
+	t.ratio = r->rest.ratio;
+	t.lo = r->rest.lo;
+	t.hi = r->rest.hi;
+	return t;
+}
+
 void
 report_values(const struct row *r, double v[2])
 {
@@ -183,20 +194,26 @@ report_is_exact(const struct row *r)
 
 /* Does the interval show a change, with an estimate beyond the margin? */
 static bool
-is_clear(const struct verdict_facts *f, double margin)
+is_clear(struct changetext t, double margin)
 {
 	double low = 1 - margin;
 
-	return (f->hi95 < 1 || f->lo95 > 1) &&
-	    (f->ratio < low || f->ratio > 1 / low);
+	return (t.hi < 1 || t.lo > 1) && (t.ratio < low || t.ratio > 1 / low);
 }
 
 bool
 report_is_by_rest(const struct row *r)
 {
-	return r->has_rest && !is_clear(&r->facts, r->margin) &&
-	    (is_clear(&r->rest, r->margin) ||
+	return r->rest.ratio > 0 &&
+	    !is_clear(report_changetext(r), r->margin) &&
+	    (is_clear(report_rest(r), r->margin) ||
 		!verdict_is_beyond(&r->facts, r->facts.change, r->margin));
+}
+
+struct changetext
+report_shown(const struct row *r)
+{
+	return report_is_by_rest(r) ? report_rest(r) : report_changetext(r);
 }
 
 bool
@@ -420,11 +437,8 @@ report_notes(struct str *s, const struct row *r)
 		    100 * expm1(r->model.step));
 		sep = ", ";
 	}
-	if (r->has_rest) {
-		struct changetext rest = {.metric = r->name,
-		    .ratio = r->rest.ratio,
-		    .lo = r->rest.lo95,
-		    .hi = r->rest.hi95};
+	if (r->rest.ratio > 0) {
+		struct changetext rest = report_rest(r);
 
 		str_add(s, sep);
 		changetext_interval(s, &rest);
@@ -629,19 +643,13 @@ report_has_together(const struct row *r)
 	    (report_is_work(r) || judge_is_time(r) || is_cpu(r));
 }
 
-static const struct verdict_facts *
-get_facts(const struct row *r)
-{
-	return report_is_by_rest(r) ? &r->rest : &r->facts;
-}
-
 /* Is the value larger, also where it was 0 and there is no ratio? */
 static bool
 has_risen(const struct row *r)
 {
-	const struct verdict_facts *f = get_facts(r);
+	struct changetext t = report_shown(r);
 
-	return isnan(f->ratio) ? f->median[1] > f->median[0] : f->ratio > 1;
+	return isnan(t.ratio) ? t.median[1] > t.median[0] : t.ratio > 1;
 }
 
 /* Goes by the values: a policy may say that neither direction is better. */
@@ -758,11 +766,10 @@ add_work(struct str *s, const struct row *r)
 static void
 add_time(struct str *s, const struct row *r)
 {
-	const struct verdict_facts *f = get_facts(r);
-	bool rps = strcmp(metric_base(r->name), "rps") == 0,
-	     rose = f->ratio > 1;
-	double lo = 100 * (rose ? f->lo95 - 1 : 1 - f->hi95);
-	double hi = 100 * (rose ? f->hi95 - 1 : 1 - f->lo95);
+	struct changetext t = report_shown(r);
+	bool rps = strcmp(metric_base(r->name), "rps") == 0, rose = t.ratio > 1;
+	double lo = 100 * (rose ? t.lo - 1 : 1 - t.hi);
+	double hi = 100 * (rose ? t.hi - 1 : 1 - t.lo);
 
 	if (rps) {
 		str_add(s, "is ");
@@ -775,12 +782,12 @@ add_time(struct str *s, const struct row *r)
 	}
 	if (verdict_is_likely(r->verdict))
 		str_add(s, "likely ");
-	write_percent(s, f->ratio);
+	write_percent(s, t.ratio);
 	if (is_cpu(r))
 		str_printf(s, " %s CPU per request", rose ? "more" : "less");
 	else
-		str_printf(s, " %s", changetext_direction(r->name, f->ratio));
-	if (!isnan(f->lo95))
+		str_printf(s, " %s", changetext_direction(r->name, t.ratio));
+	if (!isnan(t.lo))
 		str_printf(s, " [%.1f, %.1f]", lo, hi);
 	if (report_is_by_rest(r))
 		str_add(s, " relative to the other cases");

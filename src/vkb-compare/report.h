@@ -130,6 +130,10 @@ const struct row **report_order(const struct comparison *);
 bool report_is_by_rest(const struct row *);
 /* What changetext.h needs of a row; it borrows the name. */
 struct changetext report_changetext(const struct row *);
+/* The same of its change relative to the other cases, and of that of both which
+ * is shown. */
+struct changetext report_rest(const struct row *);
+struct changetext report_shown(const struct row *);
 /* The two values that are shown beside a change: see changetext_values. */
 void report_values(const struct row *, double v[2]);
 /* "-6.2% [-6.5, -5.9]" */

@@ -14,16 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the parts of a side have, parsed. */
+struct shift_side {
+	struct json **hists, **quantiles;
+};
+
 /* Returns the histogram merged over the parts; NULL if no part has it, or if
  * one is bad, which is reported and sets *rc to -1. */
 static struct hist *
-merge_histograms(const struct kase *k, const char *name, int *rc)
+merge_histograms(
+    const struct kase *k, struct json *const *hists, const char *name, int *rc)
 {
 	struct hist *all = NULL;
 
 	for (size_t i = 0; i < k->nparts; i++) {
-		const struct json *j =
-		    json_get(json_get(k->parts[i].rest, "hist"), name);
+		const struct json *j = json_get(hists[i], name);
 		const char *text;
 		struct hist *h;
 
@@ -76,7 +81,7 @@ collect_quantile(const struct kase *k, struct json *const *quantiles,
 
 static void
 add_shift_line(struct shift *s, double q, struct hist *const h[2],
-    struct json *const *const quantiles[2], const struct model_prior *prior)
+    const struct shift_side of[2], const struct model_prior *prior)
 {
 	struct shift_line l = {.percentile = 100 * q};
 	struct sample runs[2];
@@ -85,7 +90,7 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2],
 	snprintf(key, sizeof key, "%.10g", l.percentile);
 	for (size_t j = 0; j < 2; j++)
 		runs[j] = collect_quantile(
-		    s->pair->side[j], quantiles[j], s->hist, key);
+		    s->pair->side[j], of[j].quantiles, s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
 		struct verdict_facts f = infer_samples(runs, true, prior);
 
@@ -102,26 +107,58 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2],
 
 static int
 add_shift(struct shifts *all, const struct pairing *p, const char *name,
-    struct json *const *const quantiles[2], const struct model_prior *prior)
+    const struct shift_side of[2], const struct model_prior *prior)
 {
-	struct shift s = {.pair = p, .hist = name};
+	struct shift s = {.pair = p, .hist = mem_str(name)};
 	struct hist *h[2];
 	int rc = 0;
 
 	for (size_t j = 0; j < 2; j++)
-		h[j] = merge_histograms(p->side[j], name, &rc);
+		h[j] = merge_histograms(p->side[j], of[j].hists, name, &rc);
 	if (h[0] && h[1] && hist_count(h[0]) && hist_count(h[1])) {
 		for (const double *q = histdiff_quantiles; *q > 0; q++)
-			add_shift_line(&s, *q, h, quantiles, prior);
+			add_shift_line(&s, *q, h, of, prior);
 		s.diff = histdiff_ks(h[0], h[1]);
 	}
 	if (s.n) {
 		all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
 		all->v[all->n++] = s;
+	} else {
+		free(s.hist);
 	}
 	hist_free(h[0]);
 	hist_free(h[1]);
 	return rc;
+}
+
+static struct json *
+parse_text(const char *text)
+{
+	return text ? json_parse(text, strlen(text), NULL, NULL) : NULL;
+}
+
+static struct shift_side
+begin_side(const struct kase *k)
+{
+	struct shift_side s = {mem_array(k->nparts, sizeof(struct json *)),
+	    mem_array(k->nparts, sizeof(struct json *))};
+
+	for (size_t i = 0; i < k->nparts; i++) {
+		s.hists[i] = parse_text(k->parts[i].hists);
+		s.quantiles[i] = parse_text(k->parts[i].quantiles);
+	}
+	return s;
+}
+
+static void
+end_side(struct shift_side *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		json_free(s->hists[i]);
+		json_free(s->quantiles[i]);
+	}
+	free(s->hists);
+	free(s->quantiles);
 }
 
 /* Adds the shifts of a case. The first part represents all: they come from one
@@ -130,30 +167,15 @@ static int
 add_shifts(struct shifts *all, const struct pairing *p,
     const struct model_prior *prior)
 {
-	struct json **quantiles[2];
+	struct shift_side of[2] = {
+	    begin_side(p->side[0]), begin_side(p->side[1])};
 	int rc = 0;
 
-	for (size_t j = 0; j < 2; j++) {
-		const struct kase *k = p->side[j];
-
-		quantiles[j] = mem_array(k->nparts, sizeof(struct json *));
-		for (size_t i = 0; i < k->nparts; i++)
-			if (k->parts[i].quantiles)
-				quantiles[j][i] = json_parse(
-				    k->parts[i].quantiles,
-				    strlen(k->parts[i].quantiles), NULL, NULL);
-	}
-	for (const struct json *h =
-		 json_first(json_get(p->side[0]->parts->rest, "hist"));
-	     h; h = json_next(h))
-		rc |= add_shift(all, p, json_key(h),
-		    (struct json *const *const[2]){quantiles[0], quantiles[1]},
-		    prior);
-	for (size_t j = 0; j < 2; j++) {
-		for (size_t i = 0; i < p->side[j]->nparts; i++)
-			json_free(quantiles[j][i]);
-		free(quantiles[j]);
-	}
+	for (const struct json *h = json_first(of[0].hists[0]); h;
+	     h = json_next(h))
+		rc |= add_shift(all, p, json_key(h), of, prior);
+	for (size_t j = 0; j < 2; j++)
+		end_side(&of[j], p->side[j]->nparts);
 	return rc;
 }
 

@@ -23,7 +23,7 @@ struct shift_line {
 
 struct shift {
 	const struct pairing *pair;
-	const char *hist; /* its name, "latency_ns"; borrowed */
+	char *hist; /* its name, "latency_ns" */
 	struct shift_line v[SHIFT_LINES];
 	size_t n;
 	struct histdiff diff;

@@ -77,14 +77,14 @@ metrics(const struct part *p, const struct json *tree)
 }
 
 static void
-quantiles(const struct part *p, const struct json *tree, bool hists)
+kept(const char *text, const struct json *tree, bool hists)
 {
 	struct json *j = NULL;
 
-	check(!p->quantiles == !(tree && hists));
-	if (p->quantiles)
-		j = json_parse(p->quantiles, strlen(p->quantiles), NULL, NULL);
-	check(!p->quantiles || json_equal(j, tree));
+	check(!text == !(tree && hists));
+	if (text)
+		j = json_parse(text, strlen(text), NULL, NULL);
+	check(!text || json_equal(j, tree));
 	json_free(j);
 }
 
@@ -100,18 +100,20 @@ is_among(const char *key, const char *names)
 }
 
 static void
-rest(const struct part *p, const struct json *tree, bool hists)
+rest(const struct part *p, const struct json *tree)
 {
 	for (const struct json *j = json_first(tree); j; j = json_next(j)) {
 		const char *key = json_key(j);
 		const struct json *k = json_get(p->rest, key);
 
-		if (is_among(key, "type v metrics quantiles") ||
-		    (!hists && strcmp(key, "hist") == 0))
+		if (is_among(
+			key, "type v config subject hist metrics quantiles"))
 			check(!k);
 		else
 			check(json_equal(j, k));
 	}
+	check(json_equal(p->config, json_get(tree, "config")));
+	check(json_equal(p->subject, json_get(tree, "subject")));
 }
 
 static void
@@ -144,8 +146,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		}
 		metrics(&p, json_get(tree, "metrics"));
-		quantiles(&p, json_get(tree, "quantiles"), hists);
-		rest(&p, tree, hists);
+		kept(p.quantiles, json_get(tree, "quantiles"), hists);
+		kept(p.hists, json_get(tree, "hist"), hists);
+		rest(&p, tree);
 		read_again(r, &p, text, size);
 		part_free(&p);
 		part_reader_free(r);

@@ -29,9 +29,9 @@ begin(struct world *w, double base, double contender)
 		w->v[j][0] = 99;
 		w->v[j][1] = percent[j];
 		w->v[j][2] = 0;
-		w->metrics[j] = (struct part_metric){
-		    .name = (char *)(size_t) "foreign_cpu_percent",
-		    .runs = {.v = w->v[j], .n = RUNS}};
+		w->metrics[j] =
+		    (struct part_metric){.name = "foreign_cpu_percent",
+			.runs = {.v = w->v[j], .n = RUNS}};
 		w->parts[j] = (struct part){.rest = json_object(),
 		    .metrics = &w->metrics[j],
 		    .nmetrics = !isnan(percent[j])};
@@ -45,7 +45,7 @@ static void
 end(struct world *w)
 {
 	for (size_t j = 0; j < 2; j++)
-		json_free(w->parts[j].rest);
+		json_free((struct json *)(size_t)w->parts[j].rest);
 }
 
 static struct row

@@ -18,21 +18,22 @@ static const char good[] =
     "[2],-0.5e1]},\"seven\":7},\"hist\":{\"h\":\"t\"},"
     "\"quantiles\":{\"h\":{\"99\":[3,4],\"50\":[1,2]},\"odd\":[1]}}\n";
 
+static struct part_reader *readers[2];
+
 static bool
 reads(struct part *p, const char *text, bool hists)
 {
-	struct part_reader *r = part_reader_new(hists);
-	bool read = part_read(r, p, text, strlen(text));
+	struct part_reader **r = &readers[hists];
 
-	part_reader_free(r);
-	return read;
+	*r = *r ? *r : part_reader_new(hists);
+	return part_read(*r, p, text, strlen(text));
 }
 
 static void
 lists(void)
 {
 	const struct part_metric *m;
-	struct part p;
+	struct part p, q;
 
 	if (!tap_ok(reads(&p, good, false), "a summary is read"))
 		return;
@@ -52,13 +53,20 @@ lists(void)
 	    "a metric that the summary does not have is not found");
 	tap_ok(!json_get(p.rest, "metrics") && !json_get(p.rest, "quantiles") &&
 		!json_get(p.rest, "hist") && json_get(p.rest, "sessions") &&
-		!p.quantiles,
+		!p.hists && !p.quantiles,
 	    "other members are in a tree");
+	tap_str(json_get_str(p.subject, "label"), "x", "the subject is one");
+	tap_near(json_get_num(p.config, "duration_s", 0), 7, 0,
+	    "and so is the configuration");
+	tap_ok(reads(&q, good, false) && q.config == p.config &&
+		q.rest == p.rest && q.metrics[0].name == p.metrics[0].name,
+	    "what is read again is the same tree");
+	part_free(&q);
 	part_free(&p);
-	tap_ok(reads(&p, good, true) && json_get(p.rest, "hist"),
-	    "histograms are in that tree if they are requested");
+	tap_ok(reads(&p, good, true), "it is read with its histograms");
+	tap_str(p.hists, "{\"h\":\"t\"}", "they are kept as they are");
 	tap_str(p.quantiles, "{\"h\":{\"99\":[3,4],\"50\":[1,2]},\"odd\":[1]}",
-	    "and quantiles are kept as they are");
+	    "and so are quantiles");
 	part_free(&p);
 }
 
@@ -144,6 +152,8 @@ different(void)
 		false},
 	    {"another member", SUMMARY("\"a\":{}", ",\"x\":1"),
 		SUMMARY("\"a\":{}", ",\"x\":2"), false},
+	    {"a histogram", SUMMARY("", ",\"hist\":{\"h\":\"t\"}"),
+		SUMMARY("", ",\"hist\":{\"h\":\"u\"}"), false},
 	    {"one more percentile",
 		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1]}}"),
 		SUMMARY("", ",\"quantiles\":{\"h\":{\"50\":[1],\"99\":[1]}}"),
@@ -256,5 +266,7 @@ main(void)
 	lists();
 	refused();
 	alike();
+	part_reader_free(readers[0]);
+	part_reader_free(readers[1]);
 	return tap_done();
 }

@@ -57,7 +57,7 @@ end(struct world *w)
 {
 	for (size_t j = 0; j < 2; j++) {
 		json_free((struct json *)(size_t)w->kases[j].config);
-		json_free(w->parts[j].rest);
+		json_free((struct json *)(size_t)w->parts[j].rest);
 	}
 }
 

@@ -65,7 +65,7 @@ end(struct world *w)
 {
 	for (size_t i = 0; i < w->c.npairs; i++)
 		for (size_t j = 0; j < 2; j++)
-			json_free(w->parts[i][j].rest);
+			json_free((struct json *)(size_t)w->parts[i][j].rest);
 	*w = (struct world){0};
 }
 
@@ -202,7 +202,7 @@ notes(void)
 	    "note: the client was the bottleneck in 1 case\n",
 	    "one case, two results");
 	w.c.npairs = 4;
-	json_free(again[1].rest);
+	json_free((struct json *)(size_t)again[1].rest);
 	end(&w);
 }
 
