@@ -702,11 +702,11 @@ keys(void)
 	history(&b, steps, 5);
 	finding_find_all(&all, &b, &rules);
 	snprintf(key, sizeof key, "%016llx",
-	    str_hash(STR_HASH, "regression\n0\n", 13));
+	    str_hash(STR_HASH, "regression\n0\n0", 14));
 	tap_str(all.ngroups == 2 ? all.groups[1].key : NULL, key,
 	    "the key of a first change has the number 0");
 	snprintf(key, sizeof key, "%016llx",
-	    str_hash(STR_HASH, "regression\n1\n", 13));
+	    str_hash(STR_HASH, "regression\n1\n0", 14));
 	tap_str(all.ngroups == 2 ? all.groups[0].key : NULL, key,
 	    "the key of a second change has the number 1");
 	finding_free(&all);

@@ -258,7 +258,8 @@ orders(void)
 static void
 check_ratio(struct shift_line l, const char *want, const char *what)
 {
-	struct shift one = {.hist = "latency_ns", .v = {l}, .n = 1};
+	char name[] = "latency_ns";
+	struct shift one = {.hist = name, .v = {l}, .n = 1};
 	struct table *t = report_make_shift_table(&one);
 	struct str s = {0};
 
@@ -271,8 +272,9 @@ check_ratio(struct shift_line l, const char *want, const char *what)
 static void
 shifts(void)
 {
-	static const struct {
-		const char *hist, *want;
+	static struct {
+		char hist[11];
+		const char *want;
 	} cases[] = {
 	    {"latency_ns", "0.00200 ms (KS); on average they are 0.500 ms"},
 	    {"latency_us", "2.000 ms (KS); on average they are 500.0 ms"},
@@ -280,6 +282,7 @@ shifts(void)
 	struct shift t = {.diff = {.d = .1234, .at = 2000, .w1 = 500000}};
 	struct shift_line l = {.ratio = 1.234, .lo = 1.1, .hi = 1.3};
 	struct str s = {0};
+	char size[] = "size";
 	double by = 0;
 
 	check_ratio(
@@ -299,7 +302,7 @@ shifts(void)
 		report_distance(&s, &t);
 		check(&s, want, cases[i].hist);
 	}
-	t.hist = "size";
+	t.hist = size;
 	tap_str(shift_unit(&t, &by), "",
 	    "a histogram that is not of times has no unit");
 	tap_near(by, 1, 0, "its values are not scaled");
