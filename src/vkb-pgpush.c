@@ -121,7 +121,8 @@ is_index(double v)
  * Stores the key of a run: session, case, subject and index. A run without a
  * session or index, or from a folder of results, whose metrics.json lacks them,
  * gets a session made of what identifies it (flat_identity). A failed run
- * may be repeated in its session, so it gets one made of its whole record.
+ * may be repeated in its session, so it gets one made of its whole record. The
+ * index of a counted run is negative: a session counts and measures a case.
  */
 static void
 put_key(struct file *f, const struct json *run)
@@ -149,6 +150,8 @@ put_key(struct file *f, const struct json *run)
 		put_own_text(sp, SPOOL_SESSION, object);
 		index = (double)count_occurrence(f, object);
 	}
+	if (json_get_bool(run, "counted", false))
+		index = -index;
 	others_hash(hash, json_get(run, "config"));
 	put_own_text(sp, SPOOL_CASE, hash);
 	others_hash(hash, json_get(run, "subject"));

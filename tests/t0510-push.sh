@@ -36,6 +36,19 @@ test_same "$(rows)" "$(rows vkb_runs)" 'vkb_runs has a record for each run'
 test_empty "$(sql "SELECT record FROM vkb_runs WHERE record->'env' IS NULL")" \
   'the records have the environment'
 
+fresh
+{
+  run 1 100
+  run 1 100 | sed 's/"metrics":{"rps":100}/"counted":true,"metrics":{"instructions_per_req":5000}/'
+} >counted
+test_that 'a case that was counted and measured in one session is accepted' push counted
+test_match 'benchmark_metrics: 2 runs stored, 0 were there' .err 'both runs are stored'
+test_that 'both runs are accepted again' push counted
+test_match '0 runs stored, 2 were there' .err 'both runs are known'
+test_same '100| |5000' "$(sql 'SELECT rps::integer, instructions_per_req::integer FROM benchmark_metrics ORDER BY vkb_index DESC' | xargs)" \
+  'they are two rows'
+test_same 'false true' "$(push --export | jq '.counted // false' | xargs)" 'the export has both'
+
 # --- export and push again
 
 fresh
