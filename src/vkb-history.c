@@ -9,7 +9,6 @@
 #include "hashset.h"
 #include "intern.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "num.h"

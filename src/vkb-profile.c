@@ -9,7 +9,6 @@
 #include "folder.h"
 #include "halt.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"

@@ -7,7 +7,6 @@
 #include "err.h"
 #include "halt.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"

@@ -1,6 +1,5 @@
 #include "caseset.h"
 #include "json.h"
-#include "jsonpublic.h"
 #include "jsonhash.h"
 #include "jsonscan.h"
 #include "mem.h"

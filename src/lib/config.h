@@ -7,10 +7,14 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+#include "str.h"
 
 struct json;
-struct str;
 
 /* What a value must be. */
 enum config_rule {
@@ -134,5 +138,44 @@ bool config_has_lines(const char *name, bool *words);
  * with the reason in *why: a variable is not set.
  */
 int config_resolve_secrets(struct json *settings, struct str *why);
+
+/* The state of a check of a JSON document: the current position as a JSON path,
+ * and the number of problems reported so far. */
+struct configwalk {
+	const char *name; /* of the file, for messages; borrowed */
+	struct str path;  /* "$[0].clients"; starts as "$" */
+	bool lenient;
+	int problems;
+};
+
+/* Reports "NAME: PATH: ..." on one line and counts it. */
+void configwalk_problem(struct configwalk *, const char *fmt, ...)
+    ERR_PRINTF(2, 3);
+
+void configwalk_vproblem(struct configwalk *, const char *fmt, va_list)
+    __attribute__((format(printf, 2, 0)));
+
+/* Step into a member or element. The result goes to configwalk_leave. */
+size_t configwalk_key(struct configwalk *, const char *key);
+size_t configwalk_index(struct configwalk *, size_t i);
+void configwalk_leave(struct configwalk *, size_t len);
+
+/* --- does a value fit the rule of its key? */
+
+/* Returns true if one value, not a list, fits the rule. Problems within a CPU
+ * list are reported here, and the result is true. */
+bool configfit_matches(
+    struct configwalk *, const struct config_key *, const struct json *);
+
+/* Reports that the value does not fit the rule that the key has in a section.
+ */
+void configfit_report(struct configwalk *, const char *section,
+    const struct config_key *, const struct json *);
+
+/* Returns 1 for true, 0 for false, -1 for neither. */
+int configfit_parse_truth(const struct json *);
+
+/* Returns the value as JSON, cut after 60 bytes. The caller frees it. */
+char *configfit_format(const struct json *);
 
 #endif

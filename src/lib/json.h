@@ -91,4 +91,25 @@ void json_del(struct json *obj, const char *key);
 struct json *json_detach(struct json *obj, const char *key); /* caller frees */
 struct json *json_shift(struct json *arr); /* first element; caller frees */
 
+/* --- files of one JSON text over any number of lines */
+
+/* Reads a file ("-": stdin); s->s is never NULL. 0, or -1 and reported. */
+int jsonfile_text(const char *file, struct str *s);
+
+/* Returns NULL on error, after reporting "NAME:LINE:COLUMN: not JSON: ...". */
+struct json *jsonfile_parse(const struct str *text, const char *name);
+
+/* Reads and parses a file; the caller frees the result with json_free. */
+struct json *jsonfile_read(const char *file);
+
+/* Writes a line; the file appears whole (tempfile.h). 0 or -1, reported. */
+int jsonfile_write(const char *file, const struct json *);
+
+/* The same as json_append, json_canonical and json_dup without secrets
+ * (redact.h), for what leaves a program and for what identifies a
+ * configuration. */
+void jsonpublic_append(struct str *, const struct json *);
+void jsonpublic_canonical(struct str *, const struct json *);
+struct json *jsonpublic_copy(const struct json *);
+
 #endif

@@ -3,7 +3,6 @@
 #include "folder.h"
 #include "hash.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "mem.h"
 #include "proc.h"
 #include "runas.h"

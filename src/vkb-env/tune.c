@@ -2,7 +2,6 @@
 #include "err.h"
 #include "folder.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "mem.h"
 #include "str.h"
 #include "sysfile.h"

@@ -1,8 +1,6 @@
 #include "recipe.h"
-#include "configfit.h"
-#include "configwalk.h"
+#include "config.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "mem.h"
 #include "vocabulary.h"
 

@@ -2,7 +2,6 @@
 #include "err.h"
 #include "hash.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "mem.h"
 #include "sink.h"
 #include "str.h"

@@ -7,7 +7,6 @@
 #include "index.h"
 #include "intern.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "jsonl.h"
 #include "markup.h"
 #include "mem.h"

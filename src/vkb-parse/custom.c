@@ -1,7 +1,8 @@
 /*
- * Parses two formats for results of any program: github-action-benchmark's
+ * Parses three formats for results of any program: github-action-benchmark's
  * [{"name":NAME,"unit":U,"value":V}, ...], which does not say whether smaller
- * is better, and Bencher's {NAME:{MEASURE:{"value":V}}}.
+ * is better, Bencher's {NAME:{MEASURE:{"value":V}}}, and {"timestamp":T,
+ * "metrics":{NAME:{"value":V,"unit":U}}, "metadata":{...}}.
  */
 #include "json.h"
 #include "mem.h"
@@ -19,6 +20,12 @@ static bool
 is_number(const struct json *j)
 {
 	return j && json_type(j) == JSON_NUMBER;
+}
+
+static bool
+is_null(const struct json *j)
+{
+	return j && json_type(j) == JSON_NULL;
 }
 
 bool
@@ -154,7 +161,7 @@ custom_is_bmf(const struct json *j)
 
 	return first && json_type(first) == JSON_OBJECT &&
 	    is_number(json_get(json_first(first), "value")) &&
-	    !regression_is(j);
+	    !custom_is_regression(j);
 }
 
 /* Bencher's own measures, whose units it fixes. */
@@ -163,26 +170,27 @@ static const struct {
 } measures[] = {{"latency", "time", "ns"}, {"throughput", "", "ops/s"},
     {"build-time", "build_time", "s"}, {"file-size", "file_size", "bytes"}};
 
+/* Sets a metric from {"value":V}, which messages call PREFIX.NAME.value. */
+static int
+set_measure(struct json *run, const struct json *m, const char *name,
+    const char *unit, const char *prefix, struct source *s)
+{
+	const struct json *v = json_get(m, "value");
+
+	return is_number(v) ? runs_set_value(run, name, unit, json_num(v, 0),
+				  json_key(m), source_where(s))
+			    : source_fail(s, "'%s%s.value' is not a number",
+				  prefix, json_key(m));
+}
+
 static int
 parse_measure(struct json *run, const struct json *m, struct source *s)
 {
-	const char *name = json_key(m), *unit = "";
-	double factor;
-	char *key;
-	int rc;
-
-	if (!is_number(json_get(m, "value")))
-		return source_fail(s, "'%s.value' is not a number", name);
 	for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
-		if (strcmp(json_key(m), measures[i].measure) == 0) {
-			name = measures[i].name;
-			unit = measures[i].unit;
-		}
-	key = units_key(name, unit, &factor);
-	rc = runs_set_metric(run, key, json_get_num(m, "value", 0) * factor,
-	    json_key(m), source_where(s));
-	free(key);
-	return rc;
+		if (strcmp(json_key(m), measures[i].measure) == 0)
+			return set_measure(
+			    run, m, measures[i].name, measures[i].unit, "", s);
+	return set_measure(run, m, json_key(m), "", "", s);
 }
 
 int
@@ -204,4 +212,57 @@ custom_parse_bmf(const struct json *j, struct source *s, struct runs *runs)
 		rc |= runs_add(runs, run, source_where(s));
 	}
 	return rc;
+}
+
+/* --- results of regression frameworks: a file is one run */
+
+bool
+custom_is_regression(const struct json *j)
+{
+	const struct json *m = json_get(j, "metrics");
+
+	return m && json_type(m) == JSON_OBJECT && json_first(m) &&
+	    json_get(json_first(m), "value");
+}
+
+/* Copies what names the subject; the rest belongs to the environment. */
+static void
+copy_metadata(struct json *run, const struct json *from)
+{
+	static const char *const known[][2] = {{"git_commit", "commit"},
+	    {"commit", "commit"}, {"branch", "ref"}, {"git_branch", "ref"}};
+
+	for (const struct json *j = json_first(from); j; j = json_next(j)) {
+		const char *section = "env", *key = json_key(j);
+
+		for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+			if (strcmp(json_key(j), known[i][0]) == 0) {
+				section = "subject";
+				key = known[i][1];
+			}
+		if (!is_null(j))
+			json_set(json_get(run, section), key, json_dup(j));
+	}
+}
+
+int
+custom_parse_regression(
+    const struct json *j, struct source *s, struct runs *runs)
+{
+	const struct json *metadata = json_get(j, "metadata");
+	struct json *run = runs_new_run(NULL);
+	int rc = source_check_object(s, "metadata", metadata);
+
+	if (rc == 0)
+		copy_metadata(run, metadata);
+	json_set_str(
+	    json_get(run, "run"), "started", json_get_str(j, "timestamp"));
+	for (const struct json *m = json_first(json_get(j, "metrics")); m;
+	     m = json_next(m))
+		if (!is_null(json_get(m, "value"))) /* unknown */
+			rc |= set_measure(run, m, json_key(m),
+			    json_get_str(m, "unit") ? json_get_str(m, "unit")
+						    : "",
+			    "metrics.", s);
+	return runs_add(runs, run, source_where(s)) < 0 ? -1 : rc;
 }

@@ -11,7 +11,6 @@
 #include "parsers.h"
 #include "runs.h"
 #include "source.h"
-#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +111,7 @@ parse_gbench_metrics(struct json *run, const struct json *b, struct source *s)
 	static const char *const times[] = {"real_time", "cpu_time"};
 	struct json *m = json_get(run, "metrics");
 	const char *unit = json_get_str(b, "time_unit");
-	double factor, ns;
+	double ns;
 	char *key;
 	int rc = 0;
 
@@ -140,10 +139,8 @@ parse_gbench_metrics(struct json *run, const struct json *b, struct source *s)
 		if (json_type(c) != JSON_NUMBER ||
 		    str_has_part(known_keys, json_key(c), ','))
 			continue;
-		key = units_key(json_key(c), "", &factor);
-		rc |= runs_set_metric(
-		    run, key, json_num(c, 0), json_key(c), source_where(s));
-		free(key);
+		rc |= runs_set_value(run, json_key(c), "", json_num(c, 0),
+		    json_key(c), source_where(s));
 	}
 	return rc;
 }

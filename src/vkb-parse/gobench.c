@@ -12,7 +12,6 @@
 #include "parsers.h"
 #include "runs.h"
 #include "source.h"
-#include "units.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -176,8 +175,8 @@ make_gobench_run(
 static int
 parse_gobench_values(struct json *run, struct source *s, char **rest)
 {
-	char *value, *unit, *key;
-	double v, factor;
+	char *value, *unit;
+	double v;
 	int rc = 0;
 
 	while ((value = strtok_r(NULL, BLANK, rest))) {
@@ -187,10 +186,7 @@ parse_gobench_values(struct json *run, struct source *s, char **rest)
 		if (num_real(value, &v) < 0)
 			return source_fail(s,
 			    "'%s' is '%s', which is not a number", unit, value);
-		key = units_key("", unit, &factor);
-		rc |= runs_set_metric(
-		    run, key, v * factor, unit, source_where(s));
-		free(key);
+		rc |= runs_set_value(run, "", unit, v, unit, source_where(s));
 	}
 	return rc;
 }

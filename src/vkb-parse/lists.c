@@ -101,15 +101,10 @@ static int
 put_value(struct json *run, const char *name, const char *unit,
     const struct json *v, struct source *s)
 {
-	double factor;
-	char *key = units_key(name, unit, &factor);
-	int rc = v && json_type(v) == JSON_NUMBER
-	    ? runs_set_metric(
-		  run, key, json_num(v, 0) * factor, unit, source_where(s))
+	return v && json_type(v) == JSON_NUMBER
+	    ? runs_set_value(
+		  run, name, unit, json_num(v, 0), unit, source_where(s))
 	    : source_fail(s, "a result is not a number");
-
-	free(key);
-	return rc;
 }
 
 /* Is it a rate? "MB/sec", "ops/ms" */

@@ -25,7 +25,7 @@ int table_parse_text(struct source *, struct runs *);
 int table_parse_columns(struct source *, struct runs *);
 
 /* valkey-benchmark and redis-benchmark: with --csv, and their text */
-int benchcsv_parse_text(struct source *, struct runs *);
+int benchtext_parse_csv(struct source *, struct runs *);
 bool benchtext_is(const char *head);
 int benchtext_parse_text(struct source *, struct runs *);
 
@@ -61,8 +61,9 @@ bool custom_is_bmf(const struct json *);
 int custom_parse_bmf(const struct json *, struct source *, struct runs *);
 
 /* {"metrics":{NAME:{"value":V,"unit":U}},"metadata":{},"timestamp":T} */
-bool regression_is(const struct json *);
-int regression_parse_json(const struct json *, struct source *, struct runs *);
+bool custom_is_regression(const struct json *);
+int custom_parse_regression(
+    const struct json *, struct source *, struct runs *);
 
 /* perf stat -x, */
 bool perfstat_is(const char *head);

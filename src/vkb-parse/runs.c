@@ -3,7 +3,6 @@
 #include "err.h"
 #include "flat.h"
 #include "json.h"
-#include "jsonpublic.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "intern.h"
@@ -11,6 +10,7 @@
 #include "record.h"
 #include "resultsdir.h"
 #include "str.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -215,6 +215,18 @@ runs_set_metric(struct json *run, const char *key, double v, const char *name,
 		    where, name, key);
 	json_set_num(metrics, key, v);
 	return 0;
+}
+
+int
+runs_set_value(struct json *run, const char *name, const char *unit, double v,
+    const char *input, const char *where)
+{
+	double factor;
+	char *key = units_key(name, unit, &factor);
+	int rc = runs_set_metric(run, key, v * factor, input, where);
+
+	free(key);
+	return rc;
 }
 
 void

@@ -56,6 +56,10 @@ struct json *runs_new_run(const char *command);
 int runs_set_metric(struct json *run, const char *key, double v,
     const char *name, const char *where);
 
+/* The same for a value in a unit, which the key ends with (units.h). */
+int runs_set_value(struct json *run, const char *key, const char *unit,
+    double v, const char *name, const char *where);
+
 /* Where an input keeps a value, and which key of a run it is. */
 struct runs_value {
 	const char *path, *section, *key; /* path NULL ends a list */

@@ -3,7 +3,6 @@
 
 #include "err.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "opt.h"

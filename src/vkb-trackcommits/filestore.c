@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "err.h"
 #include "json.h"
-#include "jsonpublic.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "record.h"

@@ -2,8 +2,6 @@
 
 #include "err.h"
 #include "json.h"
-#include "jsonpublic.h"
-#include "jsonfile.h"
 #include "mem.h"
 #include "str.h"
 

@@ -1,5 +1,4 @@
 #include "config.h"
-#include "configfit.h"
 #include "cpulist.h"
 #include "json.h"
 #include "mem.h"

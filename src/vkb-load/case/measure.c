@@ -10,7 +10,6 @@
 #include "fdlimit.h"
 #include "hdrfile.h"
 #include "json.h"
-#include "jsonpublic.h"
 #include "keyspace.h"
 #include "live.h"
 #include "mem.h"

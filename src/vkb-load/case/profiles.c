@@ -1,7 +1,6 @@
 #include "profiles.h"
 #include "err.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "logs.h"
 #include "mem.h"
 #include "proc.h"

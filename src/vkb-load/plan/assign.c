@@ -1,7 +1,5 @@
 #include "assign.h"
 #include "config.h"
-#include "configfit.h"
-#include "configwalk.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"

@@ -1,6 +1,5 @@
 #include "benchcase.h"
 #include "config.h"
-#include "configfit.h"
 #include "cpulist.h"
 #include "err.h"
 #include "json.h"

@@ -4,7 +4,6 @@
 #include "err.h"
 #include "intern.h"
 #include "json.h"
-#include "jsonpublic.h"
 #include "mem.h"
 #include "mixspec.h"
 #include "num.h"

@@ -2,7 +2,6 @@
 #include "cmdargs.h"
 #include "err.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "mem.h"
 #include "mixspec.h"
 #include "opt.h"

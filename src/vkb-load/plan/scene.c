@@ -1,6 +1,5 @@
 #include "scene.h"
 #include "json.h"
-#include "jsonpublic.h"
 #include "mem.h"
 #include "intern.h"
 #include "plan.h"

@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "err.h"
 #include "json.h"
-#include "jsonpublic.h"
 #include "mem.h"
 #include "opt.h"
 #include "record.h"

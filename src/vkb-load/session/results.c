@@ -5,7 +5,6 @@
 #include "intern.h"
 #include "json.h"
 #include "jsonl.h"
-#include "jsonpublic.h"
 #include "mem.h"
 #include "record.h"
 #include "redact.h"
