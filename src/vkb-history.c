@@ -8,6 +8,7 @@
 #include "gitrepo.h"
 #include "hashset.h"
 #include "intern.h"
+#include "inputs.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -142,7 +143,7 @@ load_target(struct adding *a, struct target *t)
 	}
 	jsonl_close(in);
 	hashset_free(equal);
-	if (!t->bad && jsonfile_text(path, &t->was) < 0)
+	if (!t->bad && inputs_read(path, &t->was) < 0)
 		t->bad = true;
 	if (t->bad) {
 		err_say("'%s' is not changed: repair it to add records", path);
@@ -568,7 +569,7 @@ print_choice(const struct choice *c)
 	int rc = 0;
 
 	for (size_t i = c->n; rc == 0 && i-- > 0;) {
-		rc = jsonfile_text(c->archive->v[c->at[i]].path, &text);
+		rc = inputs_read(c->archive->v[c->at[i]].path, &text);
 		str_addn(&out.s, text.s, text.len);
 		sink_relieve(&out);
 		str_clear(&text);

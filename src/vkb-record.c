@@ -6,6 +6,7 @@
 #include "client.h"
 #include "cmdargs.h"
 #include "err.h"
+#include "inputs.h"
 #include "intern.h"
 #include "json.h"
 #include "mem.h"
@@ -420,21 +421,16 @@ record_stream(const struct opts *o, FILE *in, const char *name)
 		if (capture)
 			return rc;
 	}
-	if (in != stdin)
-		fclose(in);
+	inputs_close(in);
 	return rc;
 }
 
 static int
 record_file(const struct opts *o, const char *path)
 {
-	FILE *in = stdin;
+	FILE *in = inputs_open(path);
 
-	if (strcmp(path, "-") == 0)
-		path = "stdin";
-	else if (!(in = fopen(path, "re")))
-		return err_fail_sys("cannot open '%s'", path);
-	return record_stream(o, in, path);
+	return in ? record_stream(o, in, inputs_name(path)) : -1;
 }
 
 static const char *

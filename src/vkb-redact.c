@@ -5,9 +5,6 @@
 #include "sink.h"
 #include "str.h"
 
-#include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
 #include <unistd.h>
 
 static const struct opt table[] = {{0}};
@@ -18,25 +15,6 @@ static const struct opt_prog prog = {.name = "vkb-redact",
     .table = table};
 
 static int
-read_file(struct str *s, const char *name)
-{
-	bool in = strcmp(name, "-") == 0;
-	int fd, rc;
-
-	if (inputs_check(name) < 0)
-		return -1;
-	fd = in ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_fail_sys("cannot read '%s'", name);
-	rc = str_read(s, fd);
-	if (rc < 0)
-		err_fail_sys("cannot read '%s'", in ? "stdin" : name);
-	if (!in)
-		close(fd);
-	return rc;
-}
-
-static int
 run_redact(void *dst, struct opt_args *args)
 {
 	struct str s = {0};
@@ -44,9 +22,9 @@ run_redact(void *dst, struct opt_args *args)
 
 	(void)dst;
 	if (!args->n)
-		rc = opt_stdin(&prog) < 0 ? -1 : read_file(&s, "-");
+		rc = opt_stdin(&prog) < 0 ? -1 : inputs_read("-", &s);
 	for (size_t i = 0; i < args->n && rc == 0; i++)
-		rc = read_file(&s, args->v[i]);
+		rc = inputs_read(args->v[i], &s);
 	if (rc == 0 && sink_text(STDOUT_FILENO, s.s, s.len) < 0)
 		rc = err_fail_sys("cannot write to stdout");
 	str_free(&s);

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "err.h"
 #include "halt.h"
+#include "inputs.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -165,8 +166,7 @@ specopts_make(const struct specopts *o, const char *file, bool quiet)
 		if (!j)
 			goto bad;
 		if (json_type(j) != JSON_OBJECT) {
-			err_say("%s: not an object",
-			    strcmp(file, "-") == 0 ? "stdin" : file);
+			err_say("%s: not an object", inputs_name(file));
 			json_free(j);
 			goto bad;
 		}

@@ -1,6 +1,7 @@
 #include "inputs.h"
 #include "err.h"
 #include "mem.h"
+#include "str.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -17,8 +18,11 @@ static struct {
 	size_t n, cap;
 } seen;
 
-int
-inputs_check(const char *file)
+/* Notes that the file is about to be read. Returns 0, or -1 after reporting
+ * that it was noted before and cannot be read again: a pipe, a socket, or
+ * stdin. */
+static int
+note_input(const char *file)
 {
 	bool in = strcmp(file, "-") == 0;
 	struct stat st;
@@ -37,4 +41,43 @@ inputs_check(const char *file)
 	seen.v = mem_grow(seen.v, seen.n, &seen.cap, sizeof *seen.v);
 	seen.v[seen.n++] = (struct stream){st.st_dev, st.st_ino};
 	return 0;
+}
+
+const char *
+inputs_name(const char *file)
+{
+	return strcmp(file, "-") == 0 ? "stdin" : file;
+}
+
+FILE *
+inputs_open(const char *file)
+{
+	FILE *f;
+
+	if (note_input(file) < 0)
+		return NULL;
+	f = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
+	if (!f)
+		err_fail_sys("cannot read '%s'", file);
+	return f;
+}
+
+void
+inputs_close(FILE *f)
+{
+	if (f && f != stdin)
+		fclose(f);
+}
+
+int
+inputs_read(const char *file, struct str *s)
+{
+	FILE *f = inputs_open(file);
+	int rc = f ? str_read(s, fileno(f)) : -1;
+
+	str_add(s, "");
+	if (f && rc < 0)
+		err_fail_sys("cannot read '%s'", inputs_name(file));
+	inputs_close(f);
+	return rc;
 }

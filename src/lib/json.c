@@ -10,12 +10,10 @@
 #include "tempfile.h"
 
 #include <cjson/cJSON.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* struct json is never defined: it is cJSON under our name. */
 static cJSON *
@@ -201,6 +199,18 @@ bool
 json_equal(const struct json *a, const struct json *b)
 {
 	return a && b ? is_equal(to_cjson(a), to_cjson(b)) : a == b;
+}
+
+const char *
+json_difference(const struct json *a, const struct json *b)
+{
+	for (const struct json *m = json_first(a); m; m = json_next(m))
+		if (!json_equal(m, json_get(b, json_key(m))))
+			return json_key(m);
+	for (const struct json *m = json_first(b); m; m = json_next(m))
+		if (!json_get(a, json_key(m)))
+			return json_key(m);
+	return NULL;
 }
 
 unsigned long long
@@ -507,23 +517,6 @@ json_change_texts(const struct json *j,
 	return out;
 }
 
-int
-jsonfile_text(const char *file, struct str *s)
-{
-	bool standard = strcmp(file, "-") == 0;
-	int fd, rc = 0;
-
-	str_add(s, "");
-	if (inputs_check(file) < 0)
-		return -1;
-	fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || str_read(s, fd) < 0)
-		rc = err_fail_sys("cannot read '%s'", file);
-	if (fd >= 0 && !standard)
-		close(fd);
-	return rc;
-}
-
 struct json *
 jsonfile_parse(const struct str *text, const char *name)
 {
@@ -548,8 +541,8 @@ jsonfile_read(const char *file)
 	struct str s = {0};
 	struct json *j = NULL;
 
-	if (jsonfile_text(file, &s) == 0)
-		j = jsonfile_parse(&s, strcmp(file, "-") == 0 ? "stdin" : file);
+	if (inputs_read(file, &s) == 0)
+		j = jsonfile_parse(&s, inputs_name(file));
 	str_free(&s);
 	return j;
 }

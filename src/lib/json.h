@@ -35,6 +35,8 @@ void json_append_line(struct str *, const struct json *); /* and a newline */
  * gives "". */
 void json_canonical(struct str *, const struct json *);
 bool json_equal(const struct json *, const struct json *);
+/* Returns the first key by which two objects differ, or NULL; borrowed. */
+const char *json_difference(const struct json *, const struct json *);
 /* Equal values have equal hashes, whatever the order of their keys. */
 unsigned long long json_hash(const struct json *);
 struct json *json_dup(const struct json *);
@@ -92,9 +94,6 @@ struct json *json_detach(struct json *obj, const char *key); /* caller frees */
 struct json *json_shift(struct json *arr); /* first element; caller frees */
 
 /* --- files of one JSON text over any number of lines */
-
-/* Reads a file ("-": stdin); s->s is never NULL. 0, or -1 and reported. */
-int jsonfile_text(const char *file, struct str *s);
 
 /* Returns NULL on error, after reporting "NAME:LINE:COLUMN: not JSON: ...". */
 struct json *jsonfile_parse(const struct str *text, const char *name);

@@ -81,8 +81,7 @@ jsonl_close(struct jsonl *r)
 	if (!r)
 		return;
 	report_held(r);
-	if (r->f && r->f != stdin)
-		fclose(r->f);
+	inputs_close(r->f);
 	free(r->line);
 	str_free(&r->element);
 	str_free(&r->where);
@@ -141,18 +140,12 @@ open_next_file(struct jsonl *r)
 {
 	const char *file = r->files[r->next++];
 
-	if (inputs_check(file) < 0)
-		return -1;
-	if (strcmp(file, "-") == 0) {
-		begin_file(r, "stdin");
-		r->f = stdin;
-		return 0;
-	}
-	begin_file(r, file);
-	r->f = fopen(file, "re");
+	begin_file(r, inputs_name(file));
+	r->f = inputs_open(file);
 	if (!r->f)
-		return err_fail_sys("cannot read '%s'", file);
-	setvbuf(r->f, r->buffer, _IOFBF, sizeof r->buffer);
+		return -1;
+	if (r->f != stdin)
+		setvbuf(r->f, r->buffer, _IOFBF, sizeof r->buffer);
 	return 0;
 }
 
@@ -176,8 +169,7 @@ close_file(struct jsonl *r)
 		err_say("%s: %zu more bad record%s", r->name, more,
 		    more == 1 ? "" : "s");
 	r->bad = r->said = 0;
-	if (r->f != stdin)
-		fclose(r->f);
+	inputs_close(r->f);
 	r->f = NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "config.h"
 #include "err.h"
+#include "inputs.h"
 #include "json.h"
 #include "mem.h"
 #include "metric.h"
@@ -358,7 +359,7 @@ policy_read(const char *file)
 {
 	struct json *doc = jsonfile_read(file);
 
-	return doc ? policy_new(doc, strcmp(file, "-") ? file : "stdin") : NULL;
+	return doc ? policy_new(doc, inputs_name(file)) : NULL;
 }
 
 void

@@ -1,6 +1,7 @@
 #include "tracefile.h"
 #include "err.h"
 #include "hash.h"
+#include "inputs.h"
 #include "json.h"
 #include "mem.h"
 #include "sink.h"
@@ -120,7 +121,7 @@ tracefile_open(const char *path, char **why)
 	struct tracefile *t = mem_new(sizeof *t);
 	struct stat s;
 
-	t->path = mem_str(strcmp(path, "-") == 0 ? "stdin" : path);
+	t->path = mem_str(inputs_name(path));
 	t->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO)
 				       : open(path, O_RDONLY | O_CLOEXEC);
 	if (inflateInit2(&t->gzip, WINDOW) != Z_OK)

@@ -603,17 +603,13 @@ int
 input_read(const char *file, const struct input_target *to,
     const struct folding_opts *o)
 {
-	bool in = strcmp(file, "-") == 0;
+	FILE *f = inputs_open(file);
 	struct lines *l;
-	FILE *f;
 	int rc;
 
-	if (inputs_check(file) < 0)
-		return -1;
-	f = in ? stdin : fopen(file, "re");
 	if (!f)
-		return err_fail_sys("cannot read '%s'", file);
-	l = lines_open(f, in ? "stdin" : file);
+		return -1;
+	l = lines_open(f, inputs_name(file));
 	rc = read_profile(l, f, to, o);
 	lines_close(l);
 	return rc;

@@ -1,5 +1,6 @@
 #include "lines.h"
 #include "err.h"
+#include "inputs.h"
 #include "mem.h"
 
 #include <stdio.h>
@@ -21,8 +22,7 @@ lines_open(FILE *f, const char *name)
 void
 lines_close(struct lines *l)
 {
-	if (l->f != stdin)
-		fclose(l->f);
+	inputs_close(l->f);
 	free(l->line);
 	free(l);
 }

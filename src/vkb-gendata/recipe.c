@@ -1,5 +1,6 @@
 #include "recipe.h"
 #include "config.h"
+#include "inputs.h"
 #include "json.h"
 #include "mem.h"
 #include "vocabulary.h"
@@ -910,8 +911,7 @@ recipe_read(struct recipes *r, const char *file)
 {
 	struct json *doc = jsonfile_read(file);
 
-	return doc ? recipe_parse(r, doc, strcmp(file, "-") ? file : "stdin")
-		   : -1;
+	return doc ? recipe_parse(r, doc, inputs_name(file)) : -1;
 }
 
 void

@@ -6,6 +6,7 @@
 #include "html.h"
 #include "index.h"
 #include "intern.h"
+#include "inputs.h"
 #include "json.h"
 #include "jsonl.h"
 #include "markup.h"
@@ -517,7 +518,7 @@ hash_history(struct site *s)
 	if (a->commits) {
 		struct str text = {0};
 
-		if (jsonfile_text(a->commits, &text) < 0)
+		if (inputs_read(a->commits, &text) < 0)
 			s->rc = -1;
 		h = str_hash(h, text.s, text.len);
 		str_free(&text);

@@ -288,19 +288,6 @@ find_known(struct runs *r, const char *kind, const struct json *a,
 	return &r->known[id];
 }
 
-/* Returns a key by which two configurations differ, or NULL; borrowed. */
-static const char *
-find_difference(const struct json *a, const struct json *b)
-{
-	for (const struct json *j = json_first(a); j; j = json_next(j))
-		if (!json_equal(j, json_get(b, json_key(j))))
-			return json_key(j);
-	for (const struct json *j = json_first(b); j; j = json_next(j))
-		if (!json_get(a, json_key(j)))
-			return json_key(j);
-	return NULL;
-}
-
 /* Warns, once, if two cases are the same in the flat form. */
 static void
 warn_merged_cases(struct runs *r, const struct json *run)
@@ -320,7 +307,7 @@ warn_merged_cases(struct runs *r, const struct json *run)
 	json_free(bare);
 	if (!k->config)
 		k->config = json_dup(config);
-	key = find_difference(k->config, config);
+	key = json_difference(k->config, config);
 	if (!key)
 		return;
 	err_say("warning: cases that differ only by '%s' are one case in "

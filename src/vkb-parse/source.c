@@ -27,23 +27,15 @@ struct source {
 struct source *
 source_open(const char *file)
 {
+	FILE *f = inputs_open(file);
 	struct source *s;
 
-	if (inputs_check(file) < 0)
+	if (!f)
 		return NULL;
 	s = mem_new(sizeof *s);
-	if (strcmp(file, "-") == 0) {
-		s->name = "stdin";
-		s->f = stdin;
-		return s;
-	}
-	s->name = file;
-	s->f = fopen(file, "re");
-	if (s->f)
-		return s;
-	err_fail_sys("cannot read '%s'", file);
-	free(s);
-	return NULL;
+	s->name = inputs_name(file);
+	s->f = f;
+	return s;
 }
 
 void
@@ -51,8 +43,7 @@ source_close(struct source *s)
 {
 	if (!s)
 		return;
-	if (s->f != stdin)
-		fclose(s->f);
+	inputs_close(s->f);
 	str_free(&s->buf);
 	str_free(&s->line);
 	str_free(&s->where);

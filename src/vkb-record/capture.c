@@ -1,6 +1,7 @@
 #include "capture.h"
 #include "err.h"
 #include "flow.h"
+#include "inputs.h"
 #include "intern.h"
 #include "mem.h"
 #include "num.h"
@@ -140,8 +141,7 @@ capture_read(struct recorder *r, FILE *in, const char *name, unsigned port)
 	int rc;
 
 	if (!p) {
-		if (in != stdin)
-			fclose(in);
+		inputs_close(in);
 		return err_fail("%s: not a network capture: %s", name, why);
 	}
 	c.ids = intern_new();

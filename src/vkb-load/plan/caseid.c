@@ -194,19 +194,6 @@ plan_format_id(struct str *s, const struct json *config, bool more)
 	json_free(c);
 }
 
-/* Returns the first member in which two objects differ, or NULL. */
-static const char *
-find_difference(const struct json *a, const struct json *b)
-{
-	for (const struct json *m = json_first(a); m; m = json_next(m))
-		if (!json_equal(m, json_get(b, json_key(m))))
-			return json_key(m);
-	for (const struct json *m = json_first(b); m; m = json_next(m))
-		if (!json_get(a, json_key(m)))
-			return json_key(m);
-	return NULL;
-}
-
 /* 0, or -1, error reported, if cases of one identity differ elsewhere. */
 static int
 check_duplicate(const struct json *a, const struct json *b)
@@ -217,7 +204,7 @@ check_duplicate(const struct json *a, const struct json *b)
 	size_t i = 0;
 
 	while (i < 2 && !key) {
-		key = find_difference(
+		key = json_difference(
 		    json_get(a, parts[i]), json_get(b, parts[i]));
 		i++;
 	}

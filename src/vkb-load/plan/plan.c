@@ -6,6 +6,7 @@
 #include "config.h"
 #include "err.h"
 #include "intern.h"
+#include "inputs.h"
 #include "json.h"
 #include "jsonl.h"
 #include "keyspec.h"
@@ -858,8 +859,8 @@ plan_read(struct plan *p, const char *file)
 	struct json *doc = NULL;
 	int rc = -1;
 
-	p->file = strcmp(file, "-") == 0 ? "stdin" : file;
-	if (jsonfile_text(file, &s) < 0)
+	p->file = inputs_name(file);
+	if (inputs_read(file, &s) < 0)
 		goto out;
 	if (!s.s[strspn(s.s, " \t\r\n")]) {
 		err_say("%s: the input is empty", p->file);

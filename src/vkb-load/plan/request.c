@@ -1,6 +1,7 @@
 #include "request.h"
 #include "cmdargs.h"
 #include "err.h"
+#include "inputs.h"
 #include "json.h"
 #include "mem.h"
 #include "mixspec.h"
@@ -277,7 +278,7 @@ request_read(struct request *r, const char *file, const struct opt *table,
 	size_t n;
 	int rc = -1;
 
-	if (jsonfile_text(file, &s) < 0)
+	if (inputs_read(file, &s) < 0)
 		goto out;
 	why = check_text(&s);
 	r->words = why ? NULL : command_split(s.s, &n, &why);
