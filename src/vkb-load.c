@@ -22,14 +22,12 @@
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/target.h"
 #include "vkb-load/data/dataset.h"
-#include "vkb-load/engine/engine.h"
 #include "vkb-load/external/vbench.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/cmdconfig.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/plan.h"
-#include "vkb-load/plan/replay.h"
 #include "vkb-load/plan/request.h"
 #include "vkb-load/session/schedule.h"
 #include "vkb-load/session/results.h"
@@ -462,7 +460,7 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return wrong;
 	wrong = o->line.replay && o->hosts.client
 	    ? "'--replay' excludes '--client': a trace cannot be shared"
-	    : replay_find_conflict(o->line.replay, &o->want,
+	    : bench_case_replay_conflict(o->line.replay, &o->want,
 		  o->session.count.all || o->session.count.only, r->no_flush,
 		  o->session.order);
 	if (wrong)

@@ -9,7 +9,6 @@
 #include "record.h"
 #include "redact.h"
 #include "room.h"
-#include "str.h"
 #include "sysfile.h"
 #include "target.h"
 #include "vkb-load/engine/control.h"

@@ -22,7 +22,6 @@
 #include "replicas.h"
 #include "resultrecord.h"
 #include "room.h"
-#include "sizes.h"
 #include "str.h"
 #include "target.h"
 #include "vkb-load/engine/command.h"

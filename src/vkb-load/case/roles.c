@@ -4,7 +4,6 @@
 #include "json.h"
 #include "mem.h"
 #include "rng.h"
-#include "vkb-load/data/dataset.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -87,15 +87,12 @@ target_make(struct target *t, const struct json *server, bool unixsocket,
 	tls = json_get(server, "tls");
 	if (!tls)
 		return 0;
-	t->e.how = (struct tls_options){.cacert = json_get_str(tls, "cacert"),
-	    .cert = json_get_str(tls, "cert"),
-	    .key = json_get_str(tls, "key"),
-	    .insecure = json_get_bool(tls, "insecure", false)};
-	if (l) {
-		t->e.how.ciphers = l->tls_ciphers;
-		t->e.how.suites = l->tls_suites;
-		t->e.how.protocol = l->tls_protocol;
-	}
+	if (l)
+		t->e.how = l->tls;
+	t->e.how.cacert = json_get_str(tls, "cacert");
+	t->e.how.cert = json_get_str(tls, "cert");
+	t->e.how.key = json_get_str(tls, "key");
+	t->e.how.insecure = json_get_bool(tls, "insecure", false);
 	t->e.servername = json_get_str(tls, "servername");
 	t->e.tls = tls_context_new(&t->e.how);
 	return t->e.tls ? 0 : -1;

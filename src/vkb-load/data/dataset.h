@@ -16,6 +16,8 @@
 #include <stdbool.h>
 
 struct datasets;
+struct intern;
+struct json;
 struct rowset;
 
 struct dataset_want {
@@ -47,5 +49,22 @@ void datasets_free(struct datasets *);
 const struct rowset *datasets_get(struct datasets *,
     const struct dataset_want *, dataset_stop_fn *stop, void *arg);
 void datasets_drop_stale(struct datasets *);
+
+/* Recipes of a configuration: how vkb-gendata makes its datasets. */
+
+/*
+ * Returns the recipes of the files that a case names, as a configuration for
+ * vkb-gendata: {"dataset_generation": ..., "query_generation": ...}; NULL if
+ * there are none. Owned by the caller.
+ */
+struct json *dataset_recipes(const struct json *cfg, const struct json *config);
+
+/*
+ * Runs vkb-gendata for each dataset of a case that is not in 'made' (empty at
+ * first), and adds it there. Returns NULL if all files can be read, else why
+ * not; caller frees. *stop ends it.
+ */
+char *dataset_make(
+    const struct json *cas, struct intern *made, const volatile int *stop);
 
 #endif

@@ -586,7 +586,8 @@ send_late(struct worker *w, struct conn *c, int64_t now)
 		due = dealer_at(c->list, c->list->nsent + i)->due_ns;
 		c->due[(first + i) % r->pipeline] = convert_recorded(r, due);
 	}
-	dealer_take_late(w->outbox, c, n);
+	c->list->late -= n;
+	w->outbox->late -= n;
 	send_timed(w, c, first, n, now);
 }
 

@@ -32,24 +32,10 @@ dealer_list_new(uint32_t db)
 }
 
 static void
-grow_ring(struct dealer_list *f)
-{
-	size_t cap = f->cap ? 2 * f->cap : 8;
-	struct dealer_item *v = mem_array(cap, sizeof *v);
-
-	for (size_t i = 0; i < f->n; i++)
-		v[i] = *dealer_at(f, i);
-	free(f->ring);
-	f->ring = v;
-	f->head = 0;
-	f->cap = cap;
-}
-
-static void
 push_item(struct dealer_list *f, const struct dealer_item *item)
 {
-	if (f->n == f->cap)
-		grow_ring(f);
+	f->ring =
+	    run_grow_ring(f->ring, &f->head, f->n, &f->cap, sizeof *f->ring);
 	*dealer_at(f, f->n++) = *item;
 }
 
@@ -115,18 +101,8 @@ dealer_take_ready(struct dealer_outbox *o)
 static void
 add_order(struct dealer_outbox *o, struct conn *c)
 {
-	size_t cap = o->order_cap ? 2 * o->order_cap : 1024, i;
-	struct conn **v;
-
-	if (o->norder == o->order_cap) { /* its size is a power of two */
-		v = mem_array(cap, sizeof(struct conn *));
-		for (i = 0; i < o->norder; i++)
-			v[i] = o->order[(o->order_at + i) & (o->order_cap - 1)];
-		free(o->order);
-		o->order = v;
-		o->order_at = 0;
-		o->order_cap = cap;
-	}
+	o->order = run_grow_ring(
+	    o->order, &o->order_at, o->norder, &o->order_cap, sizeof *o->order);
 	o->order[(o->order_at + o->norder++) & (o->order_cap - 1)] = c;
 }
 
@@ -173,13 +149,6 @@ static int64_t
 get_next_due(const struct dealer_outbox *o)
 {
 	return o->norder ? get_due(o->order[o->order_at]) : -1;
-}
-
-void
-dealer_take_late(struct dealer_outbox *o, struct conn *c, uint32_t n)
-{
-	c->list->late -= n;
-	o->late -= n;
 }
 
 void

@@ -82,9 +82,6 @@ struct conn *dealer_take_ready(struct dealer_outbox *);
 /* At recorded times: all commands due up to 'due_ns' are late from now on. */
 void dealer_expire(struct dealer_outbox *, int64_t due_ns);
 
-/* n late commands of a connection are about to be sent. */
-void dealer_take_late(struct dealer_outbox *, struct conn *, uint32_t n);
-
 /* n requests of a connection were answered. */
 void dealer_answer(struct dealer_outbox *, struct conn *, uint32_t n);
 

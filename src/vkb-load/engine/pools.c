@@ -196,18 +196,8 @@ pools_take_idle(struct pool *p)
 void
 pools_add_due(struct pool *p, int64_t due)
 {
-	size_t cap = p->due_cap ? 2 * p->due_cap : 64, i;
-	int64_t *v;
-
-	if (p->ndue == p->due_cap) { /* a ring whose size is a power of two */
-		v = mem_array(cap, sizeof *v);
-		for (i = 0; i < p->ndue; i++)
-			v[i] = p->due[(p->due_at + i) & (p->due_cap - 1)];
-		free(p->due);
-		p->due = v;
-		p->due_at = 0;
-		p->due_cap = cap;
-	}
+	p->due = run_grow_ring(
+	    p->due, &p->due_at, p->ndue, &p->due_cap, sizeof *p->due);
 	p->due[(p->due_at + p->ndue++) & (p->due_cap - 1)] = due;
 }
 

@@ -8,7 +8,6 @@
 #include "keys.h"
 #include "mem.h"
 #include "mix.h"
-#include "str.h"
 
 #include <stdlib.h>
 #include <string.h>

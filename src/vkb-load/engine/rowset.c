@@ -1,7 +1,6 @@
 #include "rowset.h"
 #include "arena.h"
 #include "digits.h"
-#include "err.h"
 #include "mem.h"
 
 #include <stdlib.h>

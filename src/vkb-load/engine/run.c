@@ -1,10 +1,12 @@
 #include "run.h"
 #include "clock.h"
 #include "dealer.h"
+#include "mem.h"
 #include "slotmap.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -24,6 +26,25 @@ long long
 run_all_requests(const struct engine_work *w)
 {
 	return w->parts ? w->all_requests : w->requests;
+}
+
+void *
+run_grow_ring(void *ring, size_t *at, size_t n, size_t *cap, size_t size)
+{
+	size_t first = n < *cap - *at ? n : *cap - *at;
+	char *v;
+
+	if (n < *cap)
+		return ring;
+	*cap = *cap ? 2 * *cap : 8;
+	v = mem_array(*cap, size);
+	if (n) {
+		memcpy(v, (char *)ring + *at * size, first * size);
+		memcpy(v + first * size, ring, (n - first) * size);
+	}
+	free(ring);
+	*at = 0;
+	return v;
 }
 
 void
@@ -262,8 +283,8 @@ run_renew(struct worker *w, struct conn *c, struct cursor *to, uint32_t n)
  * Sends a batch and, behind it, refills of what was popped; if that is more
  * than the buffer has room for, the rest is left to later batches.
  */
-static inline void
-send_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+void
+run_send_again(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
 	struct run *r = w->run;
 	uint32_t refills = 0;
@@ -289,11 +310,5 @@ run_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	set_cursor(w, c, n);
 	if (w->run->refill)
 		c->popped += n;
-	send_batch(w, c, n, now);
-}
-
-void
-run_send_again(struct worker *w, struct conn *c, uint32_t n, int64_t now)
-{
-	send_batch(w, c, n, now);
+	run_send_again(w, c, n, now);
 }

@@ -292,6 +292,12 @@ uint64_t run_bound(uint64_t whole, uint64_t i, uint64_t n);
 uint64_t run_begin_share(const struct engine_work *, uint64_t whole);
 long long run_all_requests(const struct engine_work *);
 
+/*
+ * Makes room for one more of n elements in a ring that begins at *at, whose
+ * size is a power of two, or 0: moves it if there is none. Returns the ring.
+ */
+void *run_grow_ring(void *, size_t *at, size_t n, size_t *cap, size_t size);
+
 /* Reports the first failure; later ones are its consequences. */
 void run_fail(struct run *, const char *fmt, ...) ERR_PRINTF(2, 3);
 void run_mark_stale(struct run *); /* a MOVED was seen */

@@ -6,14 +6,169 @@
 #include "keyspec.h"
 #include "mem.h"
 #include "mixspec.h"
+#include "num.h"
+#include "plan.h"
 #include "record.h"
-#include "replay.h"
 #include "str.h"
+#include "tracefile.h"
 #include "valuespec.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define BENCH_CASE_REPLAY "REPLAY" /* config.command of such a case */
+
+#define CLOSED "closed"
+#define CLIENTS_MOST 1000 /* unless a configuration says how many */
+#define PIPELINE 100      /* the same, at recorded times */
+
+/* Returns NULL, or why the text is not a speed; static. A speed is a number
+ * above 0, or "closed"; *speed is then 0. */
+static const char *
+parse_speed(const char *text, double *speed)
+{
+	*speed = 0;
+	if (strcmp(text, CLOSED) == 0)
+		return NULL;
+	if (num_real(text, speed) == 0 && *speed >= 1e-6 && *speed <= 1e6)
+		return NULL;
+	return "use a number from 0.000001 to 1000000, or " CLOSED;
+}
+
+const char *
+bench_case_replay_conflict(const char *replay, const struct plan_want *w,
+    bool count, bool no_flush, const char *order)
+{
+	if (!replay)
+		return NULL;
+	if (w->db > 0)
+		return "'--replay' excludes a database of '--uri'";
+	if (count)
+		return "'--replay' excludes '--count' and '--count-only'";
+	if (no_flush)
+		return "'--replay' excludes '--no-flush': the keys of a trace "
+		       "cannot get a prefix";
+	if (order && strcmp(order, "slices") == 0)
+		return "'--replay' excludes '--order slices'";
+	return NULL;
+}
+
+/* Returns why a trace cannot be replayed at this speed, or NULL. */
+static char *
+check_times(const char *path, const struct tracefile_totals *t, double speed)
+{
+	if (!t->commands)
+		return mem_printf("%s: it has no commands", path);
+	if (speed > 0 && t->seconds <= 0 && t->commands > 1)
+		return mem_printf("%s: all its commands came at one time: "
+				  "replay it " CLOSED,
+		    path);
+	return NULL;
+}
+
+/* Writes a speed in its only form: 2, not "2.0"; none for 1. */
+static void
+set_speed(struct json *config, const char *text)
+{
+	double speed = 1;
+	char *plain;
+
+	json_del(config, "replay_speed");
+	if (text)
+		parse_speed(text, &speed); /* it was checked */
+	plain = speed > 0 ? mem_printf("%.15g", speed) : mem_str(CLOSED);
+	if (strcmp(plain, "1") != 0)
+		json_set_str(config, "replay_speed", plain);
+	free(plain);
+}
+
+/* Sets what a configuration did not say. */
+static void
+set_defaults(
+    struct json *config, const struct tracefile_totals *t, double speed)
+{
+	double clients = t->conns > CLIENTS_MOST ? CLIENTS_MOST
+	    : t->conns                           ? (double)t->conns
+						 : 1;
+
+	if (!json_get(config, "clients"))
+		json_set_num(config, "clients", clients);
+	if (!json_get(config, "pipeline"))
+		json_set_num(config, "pipeline", speed > 0 ? PIPELINE : 1);
+}
+
+/*
+ * Turns a case into one that replays a trace. Returns NULL, or why the trace
+ * cannot be replayed; caller frees.
+ */
+static char *
+set_trace(struct json *cas, const char *path, const char *speed)
+{
+	/* Options can have set these. */
+	static const char *const others[] = {"rate", "arrivals", "db"};
+	struct json *config = json_get(cas, "config");
+	const char *slash = strrchr(path, '/');
+	struct tracefile_totals totals = {0};
+	char full[PATH_MAX], *why = NULL;
+	double factor = 1;
+
+	if (speed)
+		parse_speed(speed, &factor);
+	if (tracefile_totals(path, &totals, &why) == 0)
+		why = check_times(path, &totals, factor);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		json_del(config, others[i]);
+	json_set_str(config, "command", BENCH_CASE_REPLAY);
+	json_set_str(config, "replay", slash ? slash + 1 : path);
+	json_set_str(config, "trace", totals.id);
+	set_speed(config, speed);
+	set_defaults(config, &totals, factor);
+	if (!json_get(cas, "client"))
+		json_set(cas, "client", json_object());
+	json_set_str(json_get(cas, "client"), "replay",
+	    realpath(path, full) ? full : path);
+	return why;
+}
+
+char *
+bench_case_replay(const struct json *cfg, struct json *cas)
+{
+	const struct json *own = json_get(cfg, "replay_speed");
+	const char *path = json_get_str(cfg, "replay");
+	char *speed, *why;
+
+	if (!path)
+		return NULL;
+	speed = json_str(own) ? mem_str(json_str(own))
+			      : mem_printf("%.15g", json_num(own, 1));
+	why = set_trace(cas, path, speed);
+	free(speed);
+	return why;
+}
+
+/* Returns why the trace of a case that was read is not there any more, or NULL;
+ * caller frees. */
+static char *
+check_replay(const struct json *cas)
+{
+	const char *path = json_str(json_path(cas, "client.replay"));
+	const char *want = json_str(json_path(cas, "config.trace"));
+	struct tracefile_totals totals;
+	char *why = NULL;
+
+	if (!json_path(cas, "config.replay"))
+		return NULL;
+	if (!path || !want)
+		return mem_str("'client.replay' or 'config.trace' is missing");
+	if (tracefile_totals(path, &totals, &why) == 0 &&
+	    strcmp(totals.id, want) != 0)
+		why = mem_printf("%s: not the trace of the case: its id is "
+				 "%s, not %s",
+		    path, totals.id, want);
+	return why;
+}
 
 enum kind {
 	TEXT,   /* const char * */
@@ -27,7 +182,8 @@ enum kind {
 	VALUES, /* struct valuespec */
 	TTL,    /* long long, twice */
 	SPEED,  /* double */
-	TREE    /* const struct json * */
+	TREE,   /* const struct json * */
+	CHECKED /* none: it is read from the record */
 };
 
 struct field {
@@ -73,9 +229,9 @@ static const struct field load_fields[] = {{"command", TEXT, AT(command)},
     {"tracking", IS, AT(work.conns.tracking), .word = "on"},
     {"tracking", IS, AT(work.conns.bcast), .word = "bcast"},
     {"read_from", IS, AT(read_replicas), .word = "replica"},
-    {"tls_ciphers", TEXT, AT(tls_ciphers)},
-    {"tls_ciphersuites", TEXT, AT(tls_suites)},
-    {"tls_protocol", TEXT, AT(tls_protocol)},
+    {"tls_ciphers", TEXT, AT(tls.ciphers)},
+    {"tls_ciphersuites", TEXT, AT(tls.suites)},
+    {"tls_protocol", TEXT, AT(tls.protocol)},
     {"tls_resumption", FLAG, AT(tls_resumption)}, {"mix", TEXT, AT(mix)},
     {"mix_order", IS, AT(work.in_order), .word = "turn"}};
 
@@ -109,7 +265,7 @@ static const struct field case_fields[] = {{"id", TEXT, AT(id)},
     {"client.each", TREE, AT(client_cpus_each)},
     {"client.seed", WHOLE, AT(seed), -1, .limit = {"config", "seed"}},
     {"client.max_lost", WHOLE, AT(max_lost), .limit = {"config", "max_lost"}},
-    {"client.max_errors_percent", REAL, AT(max_errors_percent), 1,
+    {"client.max_errors_percent", CHECKED,
 	.limit = {"config", "max_errors_percent"}},
     {"client.count", FLAG, AT(count)}, {"client.replay", TEXT, AT(trace)},
     {"client.timeout_s", REAL, AT(timeout_s), .limit = {"config", "timeout"}}};
@@ -161,10 +317,13 @@ fill_field(void *to, const struct field *f, const struct json *v)
 	case SPEED:
 		*(double *)member = 1;
 		if (text)
-			replay_parse_speed(text, member);
+			parse_speed(text, member);
 		break;
 	case TREE:
 		*(const struct json **)member = v;
+		break;
+	case CHECKED:
+		break;
 	}
 }
 
@@ -304,7 +463,7 @@ is_valid(const struct config_key *k, const struct json *v)
 
 	if (k->rule == CONFIG_BOOL)
 		return json_type(v) == JSON_BOOL;
-	if (k->rule == CONFIG_SPEED) /* a text; replay_parse_speed checks it */
+	if (k->rule == CONFIG_SPEED) /* a text; parse_speed checks it */
 		return json_str(v);
 	if (!list || json_type(v) != JSON_ARRAY)
 		return !list && configfit_matches(NULL, k, v);
@@ -457,10 +616,10 @@ bench_case_check(const struct json *cas, const char *where)
 				"'requests' and 'duration_s'",
 		    where, id, check_length(json_get(cas, "config")));
 	text = json_str(json_path(cas, "config.replay_speed"));
-	if (text && replay_parse_speed(text, &speed))
+	if (text && parse_speed(text, &speed))
 		return err_fail("%s: case '%s': 'config.replay_speed': %s",
-		    where, id, replay_parse_speed(text, &speed));
-	why = replay_check(cas);
+		    where, id, parse_speed(text, &speed));
+	why = check_replay(cas);
 	if (why) {
 		err_say("%s: case '%s': %s", where, id, why);
 		free(why);

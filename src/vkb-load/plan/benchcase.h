@@ -12,6 +12,21 @@
 #include <stddef.h>
 
 struct json;
+struct plan_want;
+
+/* Cases that replay a trace instead of sending commands of their own. */
+
+/* Returns why the options exclude each other, or NULL; static. 'replay' is
+ * that of --replay, 'order' that of --order, or NULL. */
+const char *bench_case_replay_conflict(const char *replay,
+    const struct plan_want *, bool count, bool no_flush, const char *order);
+
+/*
+ * Makes a case replay a trace, if its configuration says so: sets what
+ * identifies it in 'config', and client.replay, the path. Returns NULL, or why
+ * the trace cannot be replayed; caller frees.
+ */
+char *bench_case_replay(const struct json *cfg, struct json *cas);
 
 /* What one load does: that of a case, or of a writer or reader of it. */
 struct bench_load {
@@ -35,7 +50,7 @@ struct bench_load {
 	/* How connections are made; 0 and NULL: as usual. */
 	long long idle_clients, db;
 	bool read_replicas;
-	const char *tls_ciphers, *tls_suites, *tls_protocol;
+	struct tls_options tls; /* but for its files */
 	bool tls_resumption;
 };
 
@@ -76,13 +91,12 @@ struct bench_case {
 	bool unplaced;       /* and vkb-serve chooses none either */
 	long long seed;      /* -1: drawn by the session */
 	long long max_lost;
-	double max_errors_percent; /* of the requests */
-	bool count;                /* its instructions must be counted, too */
-	bool counted;              /* they are counted */
-	bool demanded;             /* the session fails if that fails */
-	bool counts_clients;       /* what a client takes is counted, too */
-	double timeout_s;          /* 0: not given */
-	const char *trace; /* path of the trace that is replayed, or NULL */
+	bool count;          /* its instructions must be counted, too */
+	bool counted;        /* they are counted */
+	bool demanded;       /* the session fails if that fails */
+	bool counts_clients; /* what a client takes is counted, too */
+	double timeout_s;    /* 0: not given */
+	const char *trace;   /* path of the trace that is replayed, or NULL */
 };
 
 /* Fills a case from a record that was checked. Call bench_case_free. */

@@ -4,7 +4,6 @@
 #include "json.h"
 #include "mem.h"
 #include "mixspec.h"
-#include "plan.h"
 #include "str.h"
 #include "vkb-load/engine/command.h"
 

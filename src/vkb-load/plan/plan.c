@@ -17,13 +17,12 @@
 #include "ratespec.h"
 #include "record.h"
 #include "redact.h"
-#include "replay.h"
 #include "scene.h"
 #include "sink.h"
 #include "slospec.h"
 #include "str.h"
 #include "valuespec.h"
-#include "vkb-load/data/recipes.h"
+#include "vkb-load/data/dataset.h"
 
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -339,7 +338,7 @@ add_config(struct plan *p, const struct plan_axes *x, struct json *config)
 	json_set(cas, "server", axes_make_server(x, &why));
 	json_set(cas, "client", axes_make_client(x));
 	report_reason(p, why);
-	why = replay_make_case(x->cfg, cas);
+	why = bench_case_replay(x->cfg, cas);
 	p->full |= why != NULL; /* one message is enough */
 	report_reason(p, why);
 	append_case(p, cas);
@@ -614,7 +613,7 @@ add_case(struct plan *p, const struct plan_axes *x, const struct take *y)
 	json_set(cas, "about", make_about(p, y));
 	if (seed && json_type(seed) == JSON_NUMBER)
 		json_set(json_get(cas, "client"), "seed", json_dup(seed));
-	json_set(cas, "data", recipes_collect(x->cfg, json_get(cas, "config")));
+	json_set(cas, "data", dataset_recipes(x->cfg, json_get(cas, "config")));
 	scene_place(p, y->first, y->scene);
 	if (!listed)
 		json_set_bool(cas, "unlisted", true);

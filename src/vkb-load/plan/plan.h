@@ -6,7 +6,6 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include "err.h"
 #include "opt.h"
 
 #include <stdbool.h>

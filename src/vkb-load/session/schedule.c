@@ -13,7 +13,7 @@
 #include "vkb-load/case/profiles.h"
 #include "vkb-load/case/resultrecord.h"
 #include "vkb-load/case/roles.h"
-#include "vkb-load/data/recipes.h"
+#include "vkb-load/data/dataset.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/ownkeys.h"
@@ -138,8 +138,8 @@ make_datasets(
 	char *why = NULL;
 
 	for (; b && !why; b = json_next(b))
-		why = recipes_make(b, made, stop);
-	return why ? why : recipes_make(cas, made, stop);
+		why = dataset_make(b, made, stop);
+	return why ? why : dataset_make(cas, made, stop);
 }
 
 /* After a case that cannot be run, a scene continues at the next reset. */

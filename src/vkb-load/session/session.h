@@ -2,22 +2,22 @@
 #ifndef SESSION_H
 #define SESSION_H
 
+#include "counts.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "counts.h"
-
 struct builds;
 struct engine;
-struct logs;
-struct peers;
-struct serve;
-struct plan;
-struct profiles_opts;
-struct results;
 struct extserver;
 struct hdrfile;
 struct live;
+struct logs;
+struct peers;
+struct plan;
+struct profiles_opts;
+struct results;
+struct serve;
 
 struct session_opts {
 	const char *order; /* NULL: slices */
