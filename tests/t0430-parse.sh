@@ -817,8 +817,10 @@ test_same "$(cat ours.jsonl)" "$(jq -s . ours.jsonl | vkb-parse |
 
 printf 'hello, world\n' >unknown
 test_status 2 'an unknown format is an error' vkb-parse unknown
-test_match "unknown: unknown format: the input begins with 'hello, world'; the formats for --from are records, flat, table, valkey-csv" \
-  .err 'the error has the beginning of the input and all formats'
+test_match "^vkb-parse: unknown: unknown format: the input begins with 'hello, world'$" .err \
+  'the error has the beginning of the input'
+test_match '--benchmark_format=json' .err 'and says what other programs need'
+test_same 3 "$(wc -l <.err)" 'in three lines'
 printf 'a\377b\302\233c\342\200\256d\n' >unseen
 test_status 2 'an unknown format with bytes that are not text is an error' vkb-parse unseen
 test_match "begins with 'a.xffb.x9bc.u202ed'" .err \
@@ -843,6 +845,20 @@ printf '{"benchmarks":[\n{"name":"x",\n' >cut.json
 test_status 2 'JSON that is cut short is an error' vkb-parse cut.json
 test_match 'cut.json:3: bad JSON: it ends too early' .err \
   'the error has the line where JSON is cut short'
+{
+  jq . memtier.json
+  jq -c . memtier.json
+} >joined.json
+vkb-parse memtier.json >alone
+test_same "$(jq -c '.run.index = 1' alone alone | sort)" \
+  "$(vkb-parse joined.json | jq -c '.run.index = 1' | sort)" \
+  'JSON of several files, joined by cat, is read as they are'
+test_same 2 "$(vkb-parse joined.json | jq -s 'map(.run.index) | max')" \
+  'the runs of a case are numbered through'
+printf ']' >>joined.json
+test_status 2 'what follows is not JSON' vkb-parse joined.json
+test_match "^vkb-parse: joined.json:$(($(jq . memtier.json | wc -l) + 2)): bad JSON" .err \
+  'the line is that of the input'
 vkb-parse --raw two.csv >raw.jsonl
 test_same 'raw run run' "$(jq -r .type raw.jsonl | tr '\n' ' ' | sed 's/ $//')" \
   'raw: the input stands before its runs'

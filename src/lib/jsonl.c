@@ -31,7 +31,8 @@ struct jsonl {
 	size_t indent;   /* bytes of the first line that were skipped */
 	bool fresh;      /* nothing read from this file yet */
 	bool array;      /* the file is an array */
-	size_t elements; /* of the array, returned so far */
+	bool spread;     /* its records take several lines each */
+	size_t elements; /* of either, returned so far */
 	struct str element;
 	const char *text; /* the next record */
 	size_t len;
@@ -131,7 +132,7 @@ begin_file(struct jsonl *r, const char *name)
 	r->prefix = 0;
 	r->lineno = r->lines = r->indent = r->elements = 0;
 	r->fresh = true;
-	r->array = r->failed = false;
+	r->array = r->spread = r->failed = false;
 	r->bad = r->said = 0;
 }
 
@@ -159,9 +160,8 @@ close_file(struct jsonl *r)
 		report_held(r);
 	more = r->bad - r->said;
 	if (r->held) {
-		err_say("%s: not a record a line: 'vkb parse' reads the output "
-			"of other programs, and 'jq -c .' joins the lines of a "
-			"record",
+		err_say("%s: there is no record: 'vkb parse' reads the output "
+			"of other programs",
 		    r->name);
 		free(r->held);
 		r->held = NULL;
@@ -184,12 +184,16 @@ jsonl_fail(struct jsonl *r, const char *why)
 	return err_fail("%s: %s", jsonl_where(r), why);
 }
 
-/* Is the first line of the file no record, or only its bracket? */
+/* Is the first line of the file no record, or only the begin of an object? */
 static bool
-is_foreign(const struct jsonl *r)
+is_foreign(const struct jsonl *r, size_t at)
 {
-	return !r->array && r->lines == 1 &&
-	    (*r->text != '{' || strspn(r->text + 1, " \t\r\n") == r->len - 1);
+	size_t end = r->len;
+
+	while (end && strchr(" \t\r\n", r->text[end - 1]))
+		end--;
+	return !r->array && !r->spread && r->lines == 1 &&
+	    (*r->text != '{' || at >= end);
 }
 
 /* Reports a line; if the file begins with it, when it is known whether it has
@@ -207,7 +211,7 @@ report_not_json(struct jsonl *r, const char *why, size_t at)
 	if (at)
 		str_printf(&s, " (at byte %zu)", at + 1);
 	r->held = str_take(&s);
-	if (!is_foreign(r))
+	if (!is_foreign(r, at))
 		report_held(r);
 	return -1;
 }
@@ -250,16 +254,16 @@ give_up_file(struct jsonl *r, const char *why)
 	return report_not_json(r, why, 0);
 }
 
-/* Reads one element into r->element. Returns false if the file ends in it. */
+/* Adds an element, in which so many brackets are open, to r->element. Returns
+ * false if the file ends in it. */
 static bool
-collect_element(struct jsonl *r)
+collect_element(struct jsonl *r, size_t brackets)
 {
 	bool string = false, escaped = false, done = false;
-	size_t brackets = 0, n = 0;
+	size_t n = 0;
 	char bytes[4096];
 	int c;
 
-	str_clear(&r->element);
 	while (!done && (c = getc_unlocked(r->f)) != EOF) {
 		if (string) {
 			string = escaped || c != '"';
@@ -295,6 +299,25 @@ count_newlines(const char *s, size_t n)
 	return k;
 }
 
+/* Returns 1 with r->element, of which so many brackets were read, or -1. */
+static int
+finish_element(struct jsonl *r, size_t brackets)
+{
+	if (!collect_element(r, brackets) || !r->element.len)
+		return give_up_file(r,
+		    feof(r->f) || r->element.len ? "it ends too early"
+						 : "it is not JSON");
+	r->lineno += count_newlines(r->element.s, r->element.len);
+	r->elements++;
+	if (r->array)
+		set_where(r, "element ", r->elements);
+	else
+		set_where(r, "", r->from);
+	r->text = r->element.s;
+	r->len = r->element.len;
+	return 1;
+}
+
 /* Returns 1 or -1 as jsonl_text, 0 at the end of the array and its file. */
 static int
 read_element(struct jsonl *r)
@@ -315,16 +338,23 @@ read_element(struct jsonl *r)
 		return end_file(r);
 	}
 	r->from = r->lineno;
-	if (!collect_element(r) || !r->element.len)
-		return give_up_file(r,
-		    c == EOF || r->element.len ? "it ends too early"
-					       : "it is not JSON");
-	r->lineno += count_newlines(r->element.s, r->element.len);
-	r->elements++;
-	set_where(r, "element ", r->elements);
-	r->text = r->element.s;
-	r->len = r->element.len;
-	return 1;
+	str_clear(&r->element);
+	return finish_element(r, 0);
+}
+
+/* Reads the next record of a file in which they take several lines. */
+static int
+read_spread(struct jsonl *r)
+{
+	int c = peek_nonblank(r);
+
+	if (c == EOF)
+		return end_file(r);
+	if (c != '{')
+		return give_up_file(r, "it is not JSON");
+	r->from = r->lineno;
+	str_clear(&r->element);
+	return finish_element(r, 0);
 }
 
 /* Finds out whether the file is an array: its first byte that is not a blank.
@@ -374,6 +404,14 @@ accept_line(struct jsonl *r, size_t n)
 	r->lines++;
 	if (r->line[n - 1] != '\n')
 		return fail_torn(r);
+	if (r->lines == 1 && *r->line == '{' &&
+	    strspn(r->line + 1, " \t\r\n") == n - 1) {
+		r->spread = true;
+		r->from = r->lineno;
+		str_clear(&r->element);
+		str_addn(&r->element, r->line, n);
+		return finish_element(r, 1);
+	}
 	r->text = r->line;
 	r->len = n;
 	return 1;
@@ -408,6 +446,8 @@ jsonl_text(struct jsonl *r, const char **s, size_t *n)
 			detect_format(r);
 		if (r->array) {
 			rc = read_element(r);
+		} else if (r->spread) {
+			rc = read_spread(r);
 		} else {
 			rc = read_line(r, &len);
 			rc = rc > 0 ? accept_line(r, len) : rc;
@@ -426,7 +466,7 @@ jsonl_tree(struct jsonl *r, struct json **rec)
 	size_t at;
 
 	*rec = json_parse(r->text, r->len, &why, &at);
-	if (!*rec && r->array) {
+	if (!*rec && (r->array || r->spread)) {
 		set_where(r, "", r->from + count_newlines(r->text, at));
 		return report_not_json(r, why, 0);
 	}

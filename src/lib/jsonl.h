@@ -1,6 +1,7 @@
 /*
  * JSON lines: one object a line, from any number of files. A file whose first
- * character is '[' is one JSON array; its elements are read one by one.
+ * character is '[' is one JSON array; its elements are read one by one. If the
+ * first line is only '{', each object takes several lines, as jq prints it.
  */
 #ifndef JSONL_H
 #define JSONL_H

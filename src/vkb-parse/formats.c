@@ -101,7 +101,6 @@ detect_format(struct source *s, const char *head, const struct json *j)
 {
 	const struct format *found = NULL;
 	size_t n = strcspn(head, "\r\n");
-	char *names;
 
 	for (const struct format *f = formats; f->name; f++) {
 		if (j ? !f->is_json || !f->is_json(j)
@@ -117,12 +116,13 @@ detect_format(struct source *s, const char *head, const struct json *j)
 	}
 	if (found)
 		return found;
-	names = list_names();
 	source_fail(s,
-	    "unknown format: the input begins with '%.*s'; the formats for "
-	    "--from are %s",
-	    (int)(n < 40 ? n : 40), head, names);
-	free(names);
+	    "unknown format: the input begins with '%.*s'\n"
+	    "\t'vkb help parse' lists the formats, most of which are JSON: "
+	    "--json-out-file, --benchmark_format=json,\n"
+	    "\t--export-json, --benchmark-json; go test -bench is read as it "
+	    "is, any CSV with --columns",
+	    (int)(n < 40 ? n : 40), head);
 	return NULL;
 }
 
@@ -136,8 +136,9 @@ write_raw_record(struct source *s, const struct format *f, const char *all,
 		   : 0;
 }
 
+/* Reads one of the JSON values of an input. Returns 0 or -1. */
 static int
-read_json_format(struct source *s, const struct format *f, const char *head,
+read_json_value(struct source *s, const struct format *f, const char *head,
     const char *all, size_t n, struct runs *runs)
 {
 	struct json *j = source_parse_json(s);
@@ -153,6 +154,18 @@ read_json_format(struct source *s, const struct format *f, const char *head,
 			  "'%s' (%s)",
 			  f->name, f->what);
 	json_free(j);
+	return rc;
+}
+
+/* Reads JSON values, of which 'cat' may have joined those of several files. */
+static int
+read_json_format(struct source *s, const struct format *f, const char *head,
+    const char *all, size_t n, struct runs *runs)
+{
+	int rc = read_json_value(s, f, head, all, n, runs);
+
+	while (rc == 0 && source_has_more(s))
+		rc = read_json_value(s, f, head, NULL, 0, runs);
 	return rc;
 }
 

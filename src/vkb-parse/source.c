@@ -1,5 +1,6 @@
 #include "source.h"
 #include "json.h"
+#include "jsonscan.h"
 #include "inputs.h"
 #include "mem.h"
 #include "str.h"
@@ -22,6 +23,7 @@ struct source {
 	char *part; /* see source_set_part, or NULL */
 	struct str line, where;
 	bool ended, torn; /* 'torn': see source_is_torn */
+	size_t json_line; /* of 'at'; 0: see prepare_json */
 };
 
 struct source *
@@ -255,26 +257,72 @@ append_valid_json(struct str *out, const char *p, size_t n)
 	str_addn(out, p + from, n - from);
 }
 
+/* Reads all of the input, makes JSON of it, and skips blanks. 0 or -1. */
+static int
+prepare_json(struct source *s)
+{
+	struct str text = {0};
+	size_t n;
+
+	if (s->json_line)
+		return 0;
+	if (!source_peek(s, SIZE_MAX, &n))
+		return -1;
+	skip_byte_order_mark(s);
+	append_valid_json(&text, s->buf.s + s->at, s->buf.len - s->at);
+	str_free(&s->buf);
+	s->buf = text;
+	s->at = 0;
+	s->json_line = 1;
+	return 0;
+}
+
+/* Skips n bytes, and counts their lines. */
+static void
+skip_bytes(struct source *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		s->json_line += s->buf.s[s->at + i] == '\n';
+	s->at += n;
+}
+
+bool
+source_has_more(struct source *s)
+{
+	if (prepare_json(s) < 0)
+		return false;
+	skip_bytes(s, strspn(s->buf.s + s->at, " \t\r\n"));
+	return s->at < s->buf.len;
+}
+
+/* Returns the length of the value at 's->at', or of all the rest. */
+static size_t
+measure_value(const struct source *s)
+{
+	const char *from = s->buf.s + s->at;
+	struct jsonscan c;
+
+	jsonscan_begin(&c, from, s->buf.len - s->at);
+	return jsonscan_value(&c, NULL, NULL) ? (size_t)(c.p - from)
+					      : s->buf.len - s->at;
+}
+
 struct json *
 source_parse_json(struct source *s)
 {
-	struct str text = {0};
 	const char *why;
 	struct json *j;
 	size_t n, at;
 
-	if (!source_peek(s, SIZE_MAX, &n))
+	if (prepare_json(s) < 0)
 		return NULL;
-	skip_byte_order_mark(s);
-	append_valid_json(&text, s->buf.s + s->at, s->buf.len - s->at);
-	j = json_parse(text.s, text.len, &why, &at);
+	source_set_part(s, NULL);
+	n = measure_value(s);
+	j = json_parse(s->buf.s + s->at, n, &why, &at);
+	skip_bytes(s, j ? n : at);
 	if (!j) {
-		s->lineno = 1;
-		for (size_t i = 0; i < at && i < text.len; i++)
-			s->lineno += text.s[i] == '\n';
+		s->lineno = s->json_line;
 		source_fail(s, "bad JSON: %s", why);
 	}
-	str_free(&text);
-	s->at = s->buf.len;
 	return j;
 }

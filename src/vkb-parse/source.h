@@ -47,10 +47,12 @@ char source_find_separator(const char *text, const char *which);
 bool source_is_torn(const struct source *);
 
 /*
- * Parses all the rest as one JSON value; caller frees. NULL (error reported).
- * NaN and Infinity, which some tools write, become null.
+ * Parses the next JSON value; caller frees. NULL (error reported). NaN and
+ * Infinity, which some tools write, become null. source_has_more returns true
+ * if another value follows.
  */
 struct json *source_parse_json(struct source *);
+bool source_has_more(struct source *);
 
 /* Names the part of the JSON value that is being parsed, "times[3]", and takes
  * the name. Returns source_where. */
