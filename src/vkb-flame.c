@@ -357,6 +357,15 @@ compute_tree(struct profiles *p, const struct opts *o)
 		p->d = diff_new(p->t, p->na, p->n);
 }
 
+static bool
+has_samples(const struct calltree *t)
+{
+	for (size_t i = 0; i < t->columns; i++)
+		if (t->total[i][0] > 0)
+			return true;
+	return false;
+}
+
 static int
 run_flame(void *opts, struct opt_args *args)
 {
@@ -383,6 +392,8 @@ run_flame(void *opts, struct opt_args *args)
 		n = 0;
 	}
 	compute_tree(&p, o);
+	if (rc < 0 && !has_samples(p.t))
+		n = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct str s = {0};
 

@@ -810,6 +810,8 @@ print_runs(const char *const *files, size_t n)
 		if (k < 0)
 			break;
 	}
+	if (rc == 0)
+		rc = jsonl_check_some(in);
 	jsonl_close(in);
 	return rc;
 }

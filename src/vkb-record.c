@@ -393,7 +393,12 @@ check_begin(const struct opts *o, FILE *in, const char *name, int c)
 		return err_fail("%s: '--port' with a FILE is for a network "
 				"capture, which this is not",
 		    name);
-	if (c == EOF || c == 'O' || (c >= '0' && c <= '9') || capture_is(c))
+	if (c == EOF)
+		return err_fail("%s: the input is empty: a FILE has lines of "
+				"MONITOR or is a network capture; '--port "
+				"PORT' records a running server",
+		    name);
+	if (c == 'O' || (c >= '0' && c <= '9') || capture_is(c))
 		return 0;
 	return err_fail("%s: offset 0: neither lines of MONITOR nor a network "
 			"capture",

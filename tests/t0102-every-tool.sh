@@ -193,20 +193,40 @@ if has vkb-pgpush; then
   filter run.jsonl vkb-pgpush --dry-run
   passes_unknown run.jsonl vkb-pgpush --dry-run
 fi
-# A file that has no record a line is answered once, by what to type. Of many bad lines
-# the first three are reported, and the others are counted.
+# Records may take several lines each, as jq prints them. A file that has no record is
+# answered once, by what to type. Of many bad lines the first three are reported, and the
+# others are counted.
 if has vkb-compare; then
-  jq . run.jsonl >pretty
+  jq . run.jsonl run.jsonl >pretty
+  for tool in vkb-stats 'vkb-stats --text' vkb-report vkb-detect vkb-parse 'vkb-compare run.jsonl'; do
+    # shellcheck disable=SC2086 # a program and its arguments
+    test_same "$(cat run.jsonl run.jsonl | $tool 2>&1)" "$($tool <pretty 2>&1)" \
+      "$tool: records over several lines are read"
+  done
+  jq . run.jsonl | sed '$d' >torn
+  test_status 2 'the last of them is torn' vkb-stats torn
+  n=$(wc -l <run.jsonl)
+  test_match "^vkb-stats: torn:$(($(wc -l <torn) + 2 - $(tail -n 1 run.jsonl | jq . | wc -l))): bad record: it ends too early$" .err \
+    'the line in which it begins is named'
+  test_same "$((n - 1))" "$(jq -s 'map(.n) | add' .out)" 'those before it are used'
   printf 'BenchmarkA-8 \t 100 \t 1000 ns/op\n%.0s' 1 2 3 4 5 6 >go
-  for file in pretty go; do
+  printf '{"context": {},\n  "benchmarks": [\n    {\n      "name": "BM_A"\n    }\n  ]\n}\n' >gbench
+  for file in gbench go; do
     for tool in vkb-compare vkb-stats vkb-report vkb-detect; do
       test_status 2 "$tool: $file" "$tool" "$file" run.jsonl
-      test_same "$tool: $file: not a record a line: 'vkb parse' reads the output of other programs, and 'jq -c .' joins the lines of a record" \
+      test_same "$tool: $file: there is no record: 'vkb parse' reads the output of other programs" \
         "$(cat .err)" "$tool: $file is answered in one line"
     done
   done
-  for tool in vkb-stats vkb-detect; do
-    test_status 2 "$tool: an empty file is an error" "$tool" /dev/null
+  # What writes an empty file failed, or measured nothing. vkb-detect without a change
+  # leaves one to vkb-report, vkb-history and vkb-pgpush.
+  for tool in vkb-stats vkb-detect vkb-compare vkb-parse vkb-flame vkb-record vkb-gendata \
+    vkb-load 'vkb-serve start' 'vkb-profile --as-runs' 'vkb-env --compare run.jsonl'; do
+    # shellcheck disable=SC2086 # a program and its arguments
+    test_status 2 "$tool: an empty file is an error" $tool /dev/null
+    [ "$tool" != vkb-detect ] || continue
+    test_match '/dev/null' .err "$tool: it is named"
+    test_empty_file .out "$tool: nothing is written"
   done
   (cat run.jsonl && for i in 1 2 3 4 5 6; do echo garbage; done) >bad
   test_status 2 'bad lines behind a record' vkb-stats bad

@@ -65,6 +65,8 @@ for line in 'x.1 [0 a] "b"' '1.000001 [0 a]' '1.000001 [0 a] "b' \
 done
 test_same '1.000001 [0 a] "GET" "k"' "$(vkb-record -q torn 2>err | vkb-record --monitor)" \
   'commands before the wrong line are recorded'
+printf 'OK\n' >torn
+wrong torn '^vkb-record: torn: no client sent a command' 'MONITOR that saw no command'
 printf 'hello\n' >torn
 wrong torn '^vkb-record: torn: offset 0: neither' 'another file'
 n=$(wc -c <trace)

@@ -43,9 +43,19 @@ test_same 'p;main 10' \
   "$(fold "s     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x1276f48) @ 0]: x [k]_text\nw  39  3126.3: PERF_RECORD_COMM exec: w:39/39\nw  39  3126.4: PERF_RECORD_MMAP2 39/39: [0x56(0x1) @ 0 0 0]: r-xp /x/w\n${event}\tf2 main (/x)\n\n")" \
   'records of processes are not taken for samples'
 test_empty_file err 'records of processes are no other events'
-printf 'w    2000000 \n\t 1145 hot\n\t 1183 main\n\n' >in
-test_status 2 'too few fields of perf script are an error' vkb-flame -f folded in
-test_match "in:2: .*perf script.* comm,pid,tid,time,event,ip,sym,dso" .err 'the message names the fields'
+for head in 'w    2000000 ' 'w 1176 ' '1176 ' 'w 1.5: 100 cycles: ' '1176 1.5: 100 cycles: ' 'w cycles: '; do
+  printf '%s\n\t 1145 hot\n\t 1183 main\n\n' "$head" "$head" >in
+  test_status 2 "too few fields of perf script are an error: $head" vkb-flame -f folded in
+  test_match "in:[12]: .*perf script. the fields comm, pid, event, ip and sym are needed" .err \
+    "$head: the message names the fields"
+  test_empty_file .out "$head: the lines are not taken for stacks"
+done
+printf '%b\t 1145\n\t 1183\n\n' "$event" >in
+test_status 2 'frames without a symbol are an error' vkb-flame -f folded in
+test_match "in:2: .*perf script. the fields comm, pid, event, ip and sym are needed" .err \
+  'the message names the fields, too'
+test_same 'a:b 1.5x;f 10' "$(fold 'a:b 1.5x 24636 94564.109216: 10 cycles:\n\tf1 f (/x)\n\n' | tr _ ' ')" \
+  'a name of a command with a colon and a blank'
 test_same 'p;a::f 10' "$(fold "$event\tf1 a::f(int, char (*)()) (/x)\n\n")" \
   'arguments of a function are left out'
 test_same 'p;(anonymous namespace)::f 10' \

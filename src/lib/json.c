@@ -526,6 +526,10 @@ jsonfile_parse(const struct str *text, const char *name)
 
 	if (j)
 		return j;
+	if (strspn(text->s, " \t\r\n") == text->len) {
+		err_say("%s: the input is empty", name);
+		return NULL;
+	}
 	for (size_t i = 0; i < at && i < text->len; i++)
 		if (text->s[i] == '\n') {
 			line++;

@@ -115,13 +115,12 @@ estimate_samples(const struct calltree *t, const double *v, double *to)
 int
 folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 {
-	unsigned long long bad = 0, first = 0;
+	unsigned long long bad = 0, first = 0, good = 0;
 	struct previous_line last = {.n = 0};
 	const char *s;
 	size_t n, k;
-	bool frame = false; /* is the first bad line one of perf script? */
 	double v = 0;
-	uint32_t node;
+	uint32_t node = 0;
 	int rc;
 
 	while ((rc = lines_next(l, &s, &n)) > 0) {
@@ -132,12 +131,19 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 		if (empty == n || (n > 1 && s[0] == '#' && s[1] == ' '))
 			continue;
 		k = l->torn ? 0 : parse_count(s, n, &v);
-		if (!k && !bad++) {
-			first = l->number;
-			frame = empty > 0;
+		if (!k && empty && good == 1 && !bad) {
+			/* It is a frame of perf script, of the event before. */
+			t->self[column][node] -= v;
+			rc = err_fail("%s:%llu: not a stack followed by a "
+				      "count; %s",
+			    l->name, l->number, FOLDED_FIELDS);
+			break;
 		}
+		if (!k && !bad++)
+			first = l->number;
 		if (!k)
 			continue;
+		good++;
 		node = add_stack(t, &last, s, k); /* moves t->self */
 		t->self[column][node] += v;
 	}
@@ -151,11 +157,8 @@ folded_read(struct lines *l, struct calltree *t, size_t column, long to)
 		    l->name, first);
 	else if (bad)
 		err_say("%s:%llu: not a stack followed by a count; lines "
-			"ignored: %llu%s",
-		    l->name, first, bad,
-		    frame ? "; of 'perf script' the fields -F "
-			    "comm,pid,tid,time,event,ip,sym,dso are read"
-			  : "");
+			"ignored: %llu",
+		    l->name, first, bad);
 	return rc < 0 || bad ? -1 : 0;
 }
 

@@ -9,6 +9,11 @@ struct calltree;
 struct lines;
 struct str;
 
+#define FOLDED_FIELDS                                                   \
+	"of 'perf script' the fields comm, pid, event, ip and sym are " \
+	"needed, "                                                      \
+	"as it prints them without -F"
+
 /*
  * Adds the counts of all lines to 'column', and estimated numbers of samples to
  * 'samples' (-1: not wanted): counts with a median of 10000 or more are periods

@@ -43,6 +43,7 @@ enum state {
 
 struct reader {
 	struct folding *f;
+	bool frames; /* there was one */
 	enum state state;
 	double period; /* of the event */
 };
@@ -153,6 +154,17 @@ parse_ids(const char *p, const char *end, struct event *e)
 	return q < end && is_blank(*q) ? skip_blanks(q, end) : NULL;
 }
 
+/* Is what is before 'end' a time, such as "94564.109216:"? */
+static bool
+is_last_word_time(const char *line, const char *end)
+{
+	const char *word = end;
+
+	while (word > line && !is_blank(word[-1]))
+		word--;
+	return is_cpu_or_time(word, end) && *word != '[';
+}
+
 /* Parses the process, whose name may have blanks. Returns the end, or NULL. */
 static const char *
 parse_process(const char *line, const char *end, struct event *e)
@@ -163,6 +175,8 @@ parse_process(const char *line, const char *end, struct event *e)
 	while ((p = skip_to_blank(p, end)) < end) {
 		const char *name = p, *behind;
 
+		if (p[-1] == ':' && is_last_word_time(line, p))
+			break; /* there is no pid before the time */
 		p = skip_blanks(p, end);
 		behind = parse_ids(p, end, &maybe);
 		if (!behind || (found && !is_cpu_or_time(behind, end)))
@@ -349,6 +363,7 @@ parse_indented_line(struct reader *r, const char *p, const char *end)
 	if (!parse_frame(p, end, r->f))
 		return r->state == FRAMES && is_source_line(p, end);
 	r->state = FRAMES;
+	r->frames = true;
 	return true;
 }
 
@@ -397,8 +412,9 @@ perftext_read(struct lines *l, struct folding *f)
 		    l->name, l->number);
 	if (bad)
 		err_say("%s:%llu: neither an event nor a frame; lines ignored: "
-			"%llu",
-		    l->name, first, bad);
+			"%llu%s%s",
+		    l->name, first, bad, r.frames ? "" : "; ",
+		    r.frames ? "" : FOLDED_FIELDS);
 	return k || bad ? -1 : 0;
 }
 
@@ -572,11 +588,17 @@ read_profile(struct lines *l, FILE *in, const struct input_target *to,
 	const struct callgraph_opts counts = {o->addrs, o->event};
 	const char *s;
 	size_t n;
+	bool blank = true;
 	int k;
 
-	while ((k = lines_next(l, &s, &n)) > 0)
-		if (!is_ignored(s, n))
-			break;
+	while ((k = lines_next(l, &s, &n)) > 0 && is_ignored(s, n))
+		blank = blank && *s != '#';
+	if (k == 0 && blank)
+		return err_fail("%s: the input is empty: what writes it "
+				"failed, or took no samples; a profile is a "
+				"perf.data, output of 'perf script', folded "
+				"stacks or counts of callgrind",
+		    l->name);
 	if (k <= 0)
 		return k;
 	if (l->number == 1 && n >= 8 && memcmp(s, "PERFILE2", 8) == 0)
@@ -595,8 +617,8 @@ read_profile(struct lines *l, FILE *in, const struct input_target *to,
 	if (folded_is_stack(s, n))
 		return folded_read(l, to->tree, to->column, to->samples);
 	return err_fail("%s:%llu: neither output of 'perf script' nor folded "
-			"stacks nor counts of callgrind",
-	    l->name, l->number);
+			"stacks nor counts of callgrind; %s",
+	    l->name, l->number, FOLDED_FIELDS);
 }
 
 int

@@ -40,6 +40,7 @@ monitor_read(struct recorder *r, FILE *in, const char *name)
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t n;
+	bool any = false;
 	int rc = 0;
 
 	while (rc == 0 && (n = getline(&line, &cap, in)) > 0) {
@@ -52,6 +53,7 @@ monitor_read(struct recorder *r, FILE *in, const char *name)
 			why = monitor_parse(line, (size_t)n - 1, &l);
 			if (!why)
 				rc = record_line(r, &l);
+			any = true;
 			n += line[n - 1] == '\r';
 		}
 		if (why)
@@ -62,6 +64,9 @@ monitor_read(struct recorder *r, FILE *in, const char *name)
 	}
 	if (rc == 0 && ferror(in))
 		rc = err_fail_sys("cannot read '%s'", name);
+	else if (rc == 0 && !any)
+		rc = err_fail(
+		    "%s: no client sent a command while MONITOR ran", name);
 	monitor_free_line(&l);
 	free(line);
 	return rc;
