@@ -40,16 +40,17 @@ struct opts {
 #define AT(f) offsetof(struct opts, f)
 
 static const struct opt option_table[] = {
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print no progress"},
     {'C', "directory", OPT_STR, AT(dir), "DIR",
-	.help = "take commits from this local repository"},
+	.help = "take commits from this local repository",
+	.group = "Which commits"},
     {0, "repo", OPT_STR, AT(repo), "URL|PATH",
 	.help =
 	    "take commits from a mirror of this repository; default: Valkey's"},
     {0, "worktree", OPT_LIST, AT(worktrees), "[LABEL=]DIR",
 	.help = "build a work tree as it is; repeatable"},
     {'j', "jobs", OPT_INT, AT(jobs), "N", .min = 1, .max = BUILD_JOBS_MAX,
-	.help = "run up to N compilers at once; default: one per CPU"},
+	.help = "run up to N compilers at once; default: one per CPU",
+	.group = "How to build"},
     {0, "tls", OPT_FLAG, AT(flags.tls), .help = "build with TLS"},
     {0, "debug-symbols", OPT_FLAG, AT(flags.debug_symbols),
 	.help = "build with debug symbols, for perf and gdb"},
@@ -63,7 +64,7 @@ static const struct opt option_table[] = {
     {0, "make-arg", OPT_LIST, AT(flags.make_args), "NAME=VALUE",
 	.help = "pass a variable to make; repeatable"},
     {0, "module-dir", OPT_STR, AT(module.dir), "DIR",
-	.help = "also build the module in this work tree"},
+	.help = "also build the module in this work tree", .group = "A module"},
     {0, "module-build", OPT_STR, AT(module.command), "COMMAND",
 	.help = "build the module with this shell command"},
     {0, "module-file", OPT_STR, AT(module.file), "FILE",
@@ -73,10 +74,11 @@ static const struct opt option_table[] = {
     {0, "server-repo", OPT_STR, AT(module.server_repo), "URL|PATH",
 	.help = "take that server from this repository; default: Valkey's"},
     {0, "cache", OPT_STR, AT(cache), "DIR",
-	.help = "keep builds in DIR; default: ~/.cache/vkb"},
+	.help = "keep builds in DIR; default: ~/.cache/vkb",
+	.group = "Builds and progress"},
     {0, "prune", OPT_STR, AT(prune), "AGE|SIZE",
 	.help = "first remove what is unused for 30d, or down to 20g in all"},
-    {0}};
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print no progress"}, {0}};
 
 static const struct opt_prog prog = {.name = "vkb-build",
     .operands = "[[LABEL=]REF|ARCHIVE ...]",

@@ -29,6 +29,7 @@
 #include "str.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -87,13 +88,21 @@ static const struct opt option_table[] = {
 	.help = "show what the processes print on stderr"},
     {0}};
 
+#define ONE_ARGUMENT                                                           \
+	"a command is one argument, with its own in quotes: vkb run 'go test " \
+	"-bench .'"
+
 static const struct opt_prog program = {.name = "vkb-run",
     .operands = "[NAME=]COMMAND ...",
     .purpose =
 	"Run interleaved benchmarks of any program, and write run records.",
     .table = option_table,
     .examples = "  vkb run old='./old --json' new='./new --json' | vkb stats "
-		"--text\n"};
+		"--text\n"
+		"  vkb run old='cd old && go test -bench .' new='cd new && go "
+		"test -bench .' |\n"
+		"    vkb stats | vkb compare --baseline old\n",
+    .hint = ONE_ARGUMENT};
 
 struct command {
 	char *name;
@@ -139,6 +148,22 @@ take_name(const char *arg, const char **text)
 	return named ? mem_strn(arg, n) : redact_copy(arg);
 }
 
+/* Is it a word that names no program, such as an argument of a command? */
+static bool
+is_argument(const char *text)
+{
+	static const char plain[] = NAME_CHARS "/+%@:,";
+	char *found;
+	bool none;
+
+	if (text[strspn(text, plain)])
+		return false; /* for the shell */
+	found = proc_find(text, getenv("PATH"));
+	none = !found && errno == ENOENT;
+	free(found);
+	return none;
+}
+
 static int
 read_commands(struct session *s, const struct opt_args *args)
 {
@@ -154,6 +179,9 @@ read_commands(struct session *s, const struct opt_args *args)
 			    "'%s' has no command: NAME='COMMAND'", args->v[i]);
 		if (!str_utf8(c->text, strlen(c->text)))
 			return err_fail("'%s' is not UTF-8", args->v[i]);
+		if (i && c->text == args->v[i] && is_argument(c->text))
+			return err_fail("there is no program '%s'; %s", c->text,
+			    ONE_ARGUMENT);
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(c->name, s->commands[k].name) == 0)
 				return err_fail("two commands are called '%s': "

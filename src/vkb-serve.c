@@ -202,7 +202,8 @@ struct opts {
 #define AT(field) offsetof(struct opts, field)
 
 static const struct opt table[] = {
-    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors"},
+    {'q', "quiet", OPT_FLAG, AT(quiet), .help = "print only errors",
+	.group = "Start and stop"},
     {'o', "output", OPT_STR, AT(out), "FILE",
 	.help = "write the server record to FILE"},
     {0, "follow", OPT_FLAG, AT(follow),
@@ -215,7 +216,8 @@ static const struct opt table[] = {
 	.help = "give up if it is not ready after TIME (60s)"},
     {0, "grace", OPT_DURATION, AT(grace), "TIME", .min = 0, .max = 3600,
 	.help = "wait TIME between SIGTERM and SIGKILL (5s)"},
-    {0, "server", OPT_STR, AT(spec.server), "FILE", .help = "server binary"},
+    {0, "server", OPT_STR, AT(spec.server), "FILE", .help = "server binary",
+	.group = "Servers"},
     {0, "host", OPT_STR, AT(spec.host), "ADDRESS", .help = "address to bind"},
     {'p', "port", OPT_INT, AT(spec.port), "PORT", .min = 0, .max = 65535,
 	.help = "first port; 0 chooses free ports"},
@@ -227,7 +229,8 @@ static const struct opt table[] = {
     {0, "replicas", OPT_INT, AT(spec.replicas), "N", .min = 0, .max = 100,
 	.help = "start N replicas of each primary"},
     {0, "io-threads", OPT_INT, AT(spec.io_threads), "N", .min = 1, .max = 1024,
-	.help = "I/O threads of the server"},
+	.help = "I/O threads of the server",
+	.group = "Settings of each server"},
     {0, "cpus", OPT_LIST, AT(spec.cpus), "LIST",
 	.help = "pin the next node to CPUs, such as 0-3,8"},
     {0, "config", OPT_LIST, AT(spec.config), "NAME=VALUE",

@@ -59,6 +59,21 @@ while read -r words; do
   eval "vkb load ${words%-o *} --plan" >.out 2>.err </dev/null || cat .err
 done <examples >bad
 test_empty_file bad 'the options of the examples are right'
+# Whoever has many options has them in groups.
+for f in "$VKB_BIN"/vkb-* "$top"/bin/vkb-*; do
+  [ -x "$f" ] || continue
+  "$f" --help </dev/null | awk -v p="${f##*/}" '
+    /^  .*--/ { n++; most = ++here > most ? here : most }
+    /^[A-Z].*:$/ { here = 0 }
+    END { if (n > 20 && most > 14) print p, n, most }'
+done >bad
+test_empty_file bad 'the help of a program with many options has them in groups'
+for program in serve build trackcommits bench; do
+  vkb $program --help >help
+  test_empty "$(vkb-$program --dump-options | awk -F '\t' '$2 != "help" && $2 != "version" { print "--" $2 }' |
+    while read -r o; do grep -qF -e " $o" help || echo "$o"; done)" "vkb $program --help has all options"
+  test_absent 'which has all options' help "vkb $program --help refers to no other list"
+done
 for f in "$VKB_BIN"/vkb-* "$top"/bin/vkb-*; do
   [ -x "$f" ] || continue
   p=${f##*/}

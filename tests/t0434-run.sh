@@ -115,6 +115,13 @@ printf 'x\033[31m\n' >hostile
 test_status 2 'hostile output' vkb-run -n 1 'cat hostile >&2; exit 1'
 test_absent "$(printf '\033')" .err 'control characters are escaped'
 test_status 2 'no command' vkb-run
+for words in 'sleep 0.1' 'go test -bench .' 'sort no-such-file' 'sort -- -n'; do
+  # shellcheck disable=SC2086 # the words of a command
+  test_status 2 "a command without quotes: $words" vkb-run $words
+  test_match "a command is one argument, with its own in quotes: vkb run 'go test" .err \
+    "$words: the message says how it is written"
+done
+test_that 'programs without arguments' vkb-run -n 1 --time true echo x=nothing-here\;:
 test_status 2 'a name without a command' vkb-run old=
 test_status 2 'two commands of one name' vkb-run a=true a=false
 test_match "two commands are called 'a'" .err 'the message names it'

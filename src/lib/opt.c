@@ -109,6 +109,16 @@ print_option(const struct opt *o)
 	str_free(&s);
 }
 
+/* Does --help leave some out? */
+static bool
+hides_options(const struct opt_prog *p)
+{
+	for (const struct opt *o = p->table; o->name; o++)
+		if (o->group && !*o->group)
+			return true;
+	return false;
+}
+
 static void
 print_help(const struct opt_prog *p)
 {
@@ -130,7 +140,7 @@ print_help(const struct opt_prog *p)
 	if (p->examples)
 		printf("\nExamples:\n%s", p->examples);
 	printf("\n'vkb help %s' opens the manual%s.\n", get_short_name(p),
-	    p->table->group ? ", which has all options" : "");
+	    hides_options(p) ? ", which has all options" : "");
 	free(s);
 }
 
@@ -269,10 +279,11 @@ report_unknown_option(const struct opt_prog *p, const char *option)
 	if (f)
 		return err_fail("unknown option '%s', did you mean '%s'? %s",
 		    option, f->option, f->instead);
-	return err_fail("unknown option '%s'%s%s%s (see 'vkb %s %s')", option,
-	    near ? ", did you mean '--" : "", near ? near : "",
-	    near ? "'?" : "", p->table->group ? "help" : get_short_name(p),
-	    p->table->group ? get_short_name(p) : "--help");
+	return err_fail("unknown option '%s'%s%s%s (see 'vkb %s %s')%s%s",
+	    option, near ? ", did you mean '--" : "", near ? near : "",
+	    near ? "'?" : "", hides_options(p) ? "help" : get_short_name(p),
+	    hides_options(p) ? get_short_name(p) : "--help",
+	    p->hint ? "; " : "", p->hint ? p->hint : "");
 }
 
 /* Parses "--name", "--name=value" or "--name value"; advances *i. */

@@ -59,6 +59,7 @@ struct opt_prog {
 	const struct opt *table;
 	const char *examples;              /* lines for --help, or NULL */
 	const struct opt_foreign *foreign; /* or NULL; option NULL ends it */
+	const char *hint; /* where an option is unknown; or NULL */
 };
 
 struct opt_args {
