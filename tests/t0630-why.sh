@@ -17,7 +17,7 @@ printf '[{"commands":["SET","GET"],"requests":[1500],"keyspacelen":[100],"data_s
 # --- errors before a build
 
 test_status 2 'no argument is an error' vkb-why
-test_match 'give two commits, a file' .err 'the error says what to give'
+test_match 'give two commits or servers, a file' .err 'the error says what to give'
 test_status 2 'an unknown option is an error' vkb-why --nonsense a b cfg.json
 test_status 2 '--rounds 0 is an error' vkb-why --rounds 0 base main cfg.json
 test_status 2 'an invalid time is an error' vkb-why -C repo --time soon base main cfg.json
@@ -26,7 +26,7 @@ test_status 2 'a configuration that does not exist is an error' vkb-why -C repo 
 test_absent rounds .err 'five rounds are enough'
 test_status 2 'four rounds are an error' \
   vkb-why --rounds 4 -C repo base main none.json
-test_match '4 rounds are too few .*: 5 are needed .--rounds 5.$' .err \
+test_match 'fewer than 5 rounds show only a large change .* .--rounds 5.$' .err \
   'the error has the least number of rounds'
 test_status 2 'a case that does not exist is an error' sh -c 'cd repo && exec vkb-why base main ../cfg.json "LPOP*"'
 test_match "taking the commits from this clone, '$PWD/repo'" .err 'a message says that the commits are those of this clone'

@@ -90,6 +90,23 @@ test_that 'vkb-why after another vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-
 test_match "'ab-results' has other builds than 'w': these begin again" .err 'a message says that it begins again'
 test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
   "$(jq -r 'select(.type == "run") | .run.session' w/exact.jsonl | sort -u)" 'the counts are those of the newer vkb-ab'
+old=$(jq -r 'select(.subject.label == "baseline") | .server' r/builds.jsonl)
+new=$(jq -r 'select(.subject.label == "contender") | .server' r/builds.jsonl)
+test_that 'vkb-why of servers that are built' \
+  env PATH="$PWD/bare" "$(command -v vkb-why)" --results p "old=$old" "new=$new" cfg.json
+test_match '^[+][0-9.]+  read calls burn_loops: 0.5 times, not 0$' .out 'their functions are counted'
+test_match 'old -&gt; new, SET' p/exact.svg 'the graph has their labels'
+test_status 2 'without a FILE' env PATH="$PWD/bare" "$(command -v vkb-why)" --results q "old=$old" "new=$new"
+test_match '^  SET-d16-P10-' .err 'the cases of vkb-ab are named'
+test_status 2 'a CASE without a FILE' env PATH="$PWD/bare" "$(command -v vkb-why)" --results q "old=$old" "new=$new" 'GET*'
+test_same 'GET-d16-P1- GET-d16-P10-' "$(grep -o '^  GET-d16-P1*0*-' .err | xargs)" 'those that match are named'
+test_absent 'SET' .err 'and no others'
+test_status 2 'a commit and a server' vkb-why -C repo base "new=$new" cfg.json
+test_match "give two commits or two servers; .vkb ab. compares" .err 'the message says what to do'
+test_status 2 'options of a build with servers' vkb-why "old=$old" "new=$new" cfg.json -- --tls
+test_match 'options of vkb-build exclude servers that are built' .err 'the message says so'
+test_status 2 'what is neither' vkb-why base new=nothing cfg.json
+test_match "'new=nothing' is neither a commit nor NAME=PATH of a server" .err 'the message names it'
 rm ab-results/runs.jsonl
 run_proposed 'vkb-why --results x' >none 2>none.err
 test_match '^vkb-why: the functions are not counted' none.err 'builds of vkb-ab that were not measured are accepted'
