@@ -139,7 +139,7 @@ says 'a time of one case and a count of another' "Worse: GET is [0-9.]+% slower 
 
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } |
   jq -c 'select((.run.block // 0) < 3)' >runs
-says 'too few runs' 'No slowdown found\. Too few runs: GET, SET\. '
+says 'too few runs' '^Too few runs: GET, SET\. '
 
 # --- counts that one side does not have
 

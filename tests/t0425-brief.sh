@@ -420,6 +420,21 @@ test_match '^= +SET +rps .* equivalent' long 'the row is equivalent'
 test_absent 'could be seen' long 'the row does not say which changes could be seen'
 jq -c 'select(.run.index < 4)' same >few
 test_status 1 'too few runs of the same server fail with --ci' judge --ci few
+for pair in '100 180 120 90' '100 104 120 123'; do
+  # shellcheck disable=SC2086 # four numbers
+  set -- $pair
+  for i in 1 2; do
+    printf '{"type":"run","v":1,"subject":{"label":"old"},"config":{"command":"SET"},"run":{"session":"a"},"metrics":{"rps":%s},"status":"ok"}\n' "$1"
+    printf '{"type":"run","v":1,"subject":{"label":"new"},"config":{"command":"SET"},"run":{"session":"b"},"metrics":{"rps":%s},"status":"ok"}\n' "$3"
+    shift
+  done >few
+  test_status 2 "two runs each: $pair" judge few
+  says '^[?] +SET +.* too few runs$' "$pair: the row says that they are too few"
+  says '^Too few runs: SET\.' "$pair: so does the answer, which does not say that there is no slowdown"
+  cp text "text.$2"
+done
+test_match '^[?] +SET +[0-9.]+ -> [0-9.]+ +~ +too few' text.90 'an interval beyond a factor of ten is not shown'
+test_match '^[?] +SET +[0-9.]+ -> [0-9.]+ +[+][0-9.]+% \[[-+][0-9.]+, ' text.123 'a narrower one is'
 {
   cat same
   { counted old '{"command":"SET"}' 4700 && counted new '{"command":"SET"}' 4855; } | hashed

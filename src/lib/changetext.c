@@ -148,7 +148,8 @@ bool
 changetext_cell(struct str *s, const struct changetext *c, enum verdict v,
     bool noise, bool words)
 {
-	bool known = words && c->lo < c->hi;
+	/* Within a factor of ten: two runs can have an interval to 1000%. */
+	bool known = words && c->lo < c->hi && c->hi < 10 * c->lo;
 
 	if (is_change(c, v))
 		(words ? changetext_words : changetext_percent)(s, c);

@@ -673,16 +673,19 @@ size_t
 brief_add_summary(struct str *s, const struct brief *b)
 {
 	size_t from = s->len, first = 0, all = 0;
-	bool told = false;
+	bool told = false, judged = false;
 	struct answer a;
 
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++) {
 		all += !b->v[i].first->common;
+		judged |= b->v[i].worst &&
+		    b->v[i].worst->verdict != VERDICT_INSUFFICIENT;
+	}
 	if (!b->n || !b->v[0].worst) {
 		str_add(s, "Nothing was judged.");
 		return s->len - from;
 	}
-	if (b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
+	if (judged && b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
 	    !b->v[0].worst->waived)
 		begin_sentence(s, from, &first, "No slowdown found.");
 	for (size_t i = 0; i < b->n; i += a.n) {
