@@ -40,7 +40,7 @@ test_same "vkb: no program is called 'vkb-lod', did you mean 'load'?" "$(cat .er
 test_status 2 'a program with a letter too many' vkb bisecct
 test_match "did you mean 'bisect'[?]$" .err 'the program that is meant is proposed'
 
-for program in valkey-benchmark memtier_benchmark redis-cli; do
+for program in valkey-benchmark memtier_benchmark redis-cli benchmark cli; do
   test_status 2 "a line of $program" vkb $program -t set -n 1000
   test_same "vkb: write 'vkb load' in place of '$program': it has most of its options, and answers the others" \
     "$(cat .err)" 'is answered by what to type'

@@ -64,7 +64,9 @@ test_match "no case matches 'X'; the 66 cases are: [^ ]*, [^ ]*, .*, \.\.\.$" .e
   'the error lists some of the cases that there are'
 test_empty_file .out 'nothing is printed on stdout'
 test_status 2 'an empty file is an error' vkb-load --plan /dev/null
-test_match '/dev/null: the input is empty' .err 'which is named'
+test_match "/dev/null: the input is empty: a configuration is expected, or '-t set,get'" .err 'which is named'
+test_status 2 'options of a load without a load' vkb-load --plan -P 10 -r 1000
+test_match "^vkb-load: say what to load: '-t set,get'" .err 'the message says what is missing'
 
 # The order is that of the Python tool: commands are the innermost loop.
 test_same 'SET GET SET GET' \

@@ -24,14 +24,17 @@ cmdconfig_is_given(const struct cmdconfig *q)
 const char *
 cmdconfig_find_conflict(const struct cmdconfig *q, bool files)
 {
-	if (!files && !cmdconfig_is_given(q) && isatty(STDIN_FILENO))
-		return "no configuration is given: name a FILE, pipe one to "
-		       "stdin, or use '-t'";
+	bool shaped =
+	    q->pipelines || q->data_sizes || q->clients || q->keyspacelen;
+
+	if (!files && !cmdconfig_is_given(q) &&
+	    (shaped || isatty(STDIN_FILENO)))
+		return "say what to load: '-t set,get', '--command TEXT', or a "
+		       "configuration as FILE or on stdin";
 	if (files && (q->tests || q->commands.n))
 		return "'-t' and '--command' say what to measure, and so does "
 		       "FILE: give one of them";
-	if ((files || !cmdconfig_is_given(q)) &&
-	    (q->pipelines || q->data_sizes || q->clients || q->keyspacelen))
+	if (files && shaped)
 		return "'-P', '-d', '-c' and '-r' are for '-t', '--command', "
 		       "'--mix' or '--replay', not for a FILE";
 	return NULL;

@@ -862,7 +862,9 @@ plan_read(struct plan *p, const char *file)
 	if (inputs_read(file, &s) < 0)
 		goto out;
 	if (!s.s[strspn(s.s, " \t\r\n")]) {
-		err_say("%s: the input is empty", p->file);
+		err_say("%s: the input is empty: a configuration is expected, "
+			"or '-t set,get'",
+		    p->file);
 		goto out;
 	}
 	doc = json_parse(s.s, s.len, NULL, NULL);
