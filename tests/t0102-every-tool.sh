@@ -211,7 +211,8 @@ if has vkb-compare; then
   test_same "$((n - 1))" "$(jq -s 'map(.n) | add' .out)" 'those before it are used'
   printf 'BenchmarkA-8 \t 100 \t 1000 ns/op\n%.0s' 1 2 3 4 5 6 >go
   printf '{"context": {},\n  "benchmarks": [\n    {\n      "name": "BM_A"\n    }\n  ]\n}\n' >gbench
-  for file in gbench go; do
+  printf '{"context": {},\n  "benchmarks": [\n{"name": "BM_A"},\n{"name": "BM_B"}\n  ]\n}\n' >mixed
+  for file in gbench mixed go; do
     for tool in vkb-compare vkb-stats vkb-report vkb-detect; do
       test_status 2 "$tool: $file" "$tool" "$file" run.jsonl
       test_same "$tool: $file: there is no record: 'vkb parse' reads the output of other programs" \

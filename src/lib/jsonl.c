@@ -178,7 +178,8 @@ jsonl_fail(struct jsonl *r, const char *why)
 {
 	r->failed = true;
 	r->bad++;
-	if (r->said >= SHOWN)
+	/* After a first line that is none, it is as foreign. */
+	if (r->held || r->said >= SHOWN)
 		return -1;
 	r->said++;
 	return err_fail("%s: %s", jsonl_where(r), why);
