@@ -12,7 +12,7 @@
 #define SLICE_HEAD .1
 #define SLICE_BATCHES 200 /* at least */
 #define SLICE_ROUNDS 5    /* at least, of batches of all clients */
-#define WARM_S .1         /* of load before the first slice, at least */
+#define WARM_S .1 /* of load before the first slice, at least: vkb-quiet(7) */
 
 bool
 slicetimes_is_over(const struct run *r)
