@@ -31,6 +31,7 @@
 #include "vkb-load/plan/request.h"
 #include "vkb-load/session/schedule.h"
 #include "vkb-load/session/results.h"
+#include "vkb-load/session/everycommand.h"
 #include "vkb-load/session/hosts.h"
 #include "vkb-load/session/session.h"
 
@@ -58,7 +59,7 @@ struct opts {
 	const char *address; /* --uri */
 	struct uri uri;
 	long long seed;
-	bool plan, use_running;
+	bool plan, use_running, add_commands;
 };
 
 #define AT(field) offsetof(struct opts, field)
@@ -120,6 +121,8 @@ static const struct opt option_table[] = {
     {0, "resume", OPT_STR, AT(resume), "FILE",
 	.help = "run what is missing in FILE and append it"},
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
+    {0, "add-commands", OPT_FLAG, AT(add_commands),
+	.help = "print FILE with the commands of the servers that it lacks"},
     {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "print no progress"},
     {'v', "verbose", OPT_FLAG, AT(session.verbose),
 	.help = "print a line for each run", .group = ""},
@@ -423,6 +426,9 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		return "'--plan' prints to stdout and runs nothing: "
 		       "'--output', '--resume', '--logs', '--hdr' and '--live' "
 		       "cannot be combined with it";
+	if (o->add_commands && (running || o->plan || args->n != 1))
+		return "'--add-commands' needs one FILE, prints to stdout and "
+		       "asks servers that vkb-load starts";
 	if (o->output && o->resume)
 		return "'--output' and '--resume' exclude each other";
 	if (o->session.budget_s > 0 && o->session.order &&
@@ -566,6 +572,21 @@ print_plan(const struct opts *o, const struct plan *p)
 	return rc;
 }
 
+static volatile sig_atomic_t stop_signal;
+
+/* Prints the configuration with the commands of the servers that it lacks. */
+static int
+add_commands(const struct opts *o, const char *file)
+{
+	struct builds b = {0};
+	int rc = read_builds(o, &b);
+
+	if (rc == 0)
+		rc = everycommand_add(&b, file, o->session.quiet, &stop_signal);
+	builds_free(&b);
+	return rc;
+}
+
 static const struct opt *
 find_option(const char *name, size_t n, char letter)
 {
@@ -629,8 +650,6 @@ format_command(int argc, char **argv)
 	}
 	return str_take(&s);
 }
-
-static volatile sig_atomic_t stop_signal;
 
 /* The first signal stops the current run, the second ends the program. */
 static void
@@ -896,6 +915,10 @@ main(int argc, char **argv)
 	if (!o.plan && !args.n && cmdconfig_is_given(&o.line) &&
 	    uses_running_server(&o))
 		rc = open_running(&o, &p);
+	if (rc == 0 && o.add_commands) {
+		rc = add_commands(&o, args.v[0]);
+		goto out;
+	}
 	if (rc == 0)
 		rc = read_files(&p, &o, &args);
 	if (rc == 0 && o.request)

@@ -96,17 +96,17 @@ test_same true "$(jq -s 'map(select(.run.index > 3)) | group_by(.run.block) |
   all(length == 2 and .[0].run.seed == .[1].run.seed)' r)" 'these are rounds'
 test_match '^vkb-load: SET.*: decided, changed after 3 runs$' .err 'a change of 10 % decides'
 # How many runs are missing is asked of one plan.
-load -q --builds builds --case PING --runs 7 -o seven
+load -q --builds builds --case PING --duration 50ms --runs 7 -o seven
 # shellcheck disable=SC2016 # jq's variables
 judged seven 100 '100 + 3 * ((7 * $i + 5 * $b) % 11) + 9 * $b' |
   jq -c '.metrics.server_cpu_us_per_req = .metrics.rps' >r
-load --builds builds --case PING --runs 7 --budget 1ms --resume r 2>.err
+load --builds builds --case PING --duration 50ms --runs 7 --budget 1ms --resume r 2>.err
 jq -c 'if .subject.label == "b" then .subject.binary_sha256 = "b" else . end' r >other
 vkb-compare -b a -f jsonl other >.out
 more=$(sed -n 's/.*about \([0-9]*\) more runs.*/\1/p' .err)
 test_same true "$(jq -s --argjson more "${more:-0}" 'map(select(.type == "delta" and
   (.metric | IN("rps", "server_cpu_us_per_req"))).needed.runs) | max |
-  if . > 20 and (. / ($more + 8) - 1 | fabs < .25) then true else [., $more] end' .out)" \
+  if . > 20 and (. / ($more + 7) - 1 | fabs < .1) then true else [., $more] end' .out)" \
   'vkb-compare names as many runs as vkb-load'
 
 if command -v script >/dev/null; then

@@ -318,6 +318,60 @@ test_result "$([ "$(wc -l <answers)" -gt 300 ]; echo $?)" 'and answers them'
 valkey-cli -p "$port" COMMAND LIST | grep -v '|' | sort >has
 test_empty "$(comm -23 has known)" \
   'commands.json has each command of the server but those that vkb-config(5) leaves out'
+# What a list lacks is asked of the server.
+cat >module.c <<'END'
+int answer(void *ctx, void **argv, int argc)
+{
+	(void)argv;
+	int (*reply)(void *, long long);
+	int (**get)(const char *, void *) = ctx;
+
+	(*get)("RedisModule_ReplyWithLongLong", &reply);
+	return reply(ctx, argc);
+}
+int die(void)
+{
+	__builtin_trap();
+}
+int RedisModule_OnLoad(void *ctx, void **argv, int argc)
+{
+	void (*attribs)(void *, const char *, int, int);
+	int (*create)(void *, const char *, void *, const char *, int, int, int);
+	int (**get)(const char *, void *) = ctx;
+
+	(void)argv;
+	(void)argc;
+	(*get)("RedisModule_SetModuleAttribs", &attribs);
+	(*get)("RedisModule_CreateCommand", &create);
+	attribs(ctx, "vkbtest", 1, 1);
+	return create(ctx, "vkbtest.die", die, "readonly", 0, 0, 0) ||
+	    create(ctx, "vkbtest.look", answer, "readonly", 1, 2, 1) ||
+	    create(ctx, "vkbtest.wipe", answer, "admin", 0, 0, 0);
+}
+END
+cc -shared -fPIC -o module.so module.c
+jq -c '.[0].test_groups[0].scenarios[0].writes |= map(select(.id | IN("get", "hsetex")))' \
+  "$top/configs/commands.json" >few.json
+test_that 'the commands of a server that a configuration lacks' \
+  vkb-load --module "$scratch/module.so" --add-commands few.json
+jq -r '.[0].test_groups[0].scenarios[0].writes[].command' .out >added
+test_same 4 "$(grep -cx -e 'GET s:{key}' -e 'HSET h:{key} f1 __data__' -e 'ZUNION 1 z:{key}' \
+  -e 'VKBTEST.LOOK m:{key} m:{key}' added)" 'its own are kept, and others have the arguments of their documentation'
+test_result "$([ "$(wc -l <added)" -gt 120 ]; echo $?)" 'most commands have some'
+for group in admin dangerous blocking connection pubsub transaction scripting; do
+  valkey-cli -p "$port" COMMAND LIST FILTERBY ACLCAT $group
+done | tr '|' ' ' | sort -u >unsafe
+test_empty "$(tr '[:upper:]' '[:lower:]' <added | grep -wFf unsafe | grep -v '^set ')" \
+  'none changes the server, a connection or scripts, or waits'
+for left in 'administrative:.* debug,' 'administrative:.* shutdown,' 'administrative:.* vkbtest.wipe' \
+  'dangerous:.* flushall' 'blocking:.* blpop' 'of scripts:.* script.flush' 'help texts$' \
+  'refused with the arguments that were made:.* xadd' 'without an answer: vkbtest.die$'; do
+  test_match "few.json: [0-9]+ command(s are| is) left out, $left" .err "a message has: $left"
+done
+for wrong in '-p 1' '--plan' 'few.json'; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "--add-commands with $wrong" vkb-load --add-commands few.json $wrong
+done
 end_other
 # --- together with measured runs, and resumed
 

@@ -54,16 +54,31 @@ test_that 'VKB_COUNT=no is accepted' env VKB_COUNT=no vkb-ab --results v -C repo
   new=main-tag -- --runs 4 cfg.json -- -m rps --margin 90%
 test_empty "$(counted v/runs.jsonl)" 'VKB_COUNT=no counts nothing'
 
-# An installed vkb-ab, with two commands in place of all.
+# An installed vkb-ab, with two commands in place of all that are shipped, and one that
+# the server names besides.
 mkdir -p all/bin all/lib all/share/vkb/configs
 cp "$top/bin/vkb-ab" all/bin
 cp -R "$top/lib/vkb" all/lib
 jq '.[0].test_groups[0].scenarios[0].writes |= map(select(.id == "get" or .id == "hsetex"))' \
   "$top/configs/commands.json" >all/share/vkb/configs/commands.json
+cat >all/bin/vkb-load <<END
+#!/bin/sh
+case "\$*" in
+*--add-commands*)
+  "$(command -v vkb-load)" "\$1" "\$2" --add-commands "$top/configs/commands.json" |
+    jq -c '.[0].test_groups[0].scenarios[0].writes |= map(select(.id | IN("get", "hsetex", "lolwut")))'
+  ;;
+*) exec "$(command -v vkb-load)" "\$@" ;;
+esac
+END
+chmod +x all/bin/vkb-load
 all() { all/bin/vkb-ab --results e --commands "$@" -C repo base=base-tag new=main-tag; }
 test_that 'vkb-ab --commands all is accepted' all all
-test_same '1 base 1 new' "$(counted e/runs.jsonl)" 'vkb-ab --commands all counts the commands that the server has'
-test_same 2 "$(grep -c '"type":"run"' e/runs.jsonl)" 'vkb-ab --commands all measures no time'
+test_same '2 base 2 new' "$(counted e/runs.jsonl)" 'vkb-ab --commands all counts the commands that the server has'
+test_same 4 "$(grep -c '"type":"run"' e/runs.jsonl)" 'vkb-ab --commands all measures no time'
+test_match 'commands.json: .*commands are added:.* lolwut' .err 'a command that the shipped list lacks is added'
+test_match '0 of 2 parts differ in new by more than 0.3 % in their instructions from base$' .err \
+  'the parts of a case are compared in one line'
 test_match '^=  every_1_write_get .* no change$' .out 'vkb-ab --commands all compares the counts'
 test_absent EVAL .out 'what all cases share has no long texts'
 test_status 2 'commands of another name are an error' all some
@@ -75,7 +90,7 @@ test_that 'vkb-pr counts by default' vkb-pr --results p -C repo base-tag main-ta
   cfg.json -- -m instructions_per_req
 test_same '1 base 1 head' "$(counted p/runs.jsonl)" 'vkb-pr counts both commits'
 test_same 1 "$(grep -c '^vkb-load: SET: head executes as many instructions as base, ' .err)" \
-  'it passes on once what is said meanwhile'
+  'the messages of vkb-ab are printed once'
 test_match 'instructions_per_req .*equivalent .*exact' p/report.md 'the comment has the count'
 mkdir -p w/ab
 jq -c 'if .counted and .subject.label == "head" then

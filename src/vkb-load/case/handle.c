@@ -196,8 +196,9 @@ read_record(struct coproc *c, const volatile int *stop)
 
 /* If the server failed while another one was asked about, the answer is that
  * failure, and not a later record that the server is stopped. */
-static struct json *
-ask_serve(struct coproc *c, const struct json *spec, const volatile int *stop)
+struct json *
+handle_ask_serve(
+    struct coproc *c, const struct json *spec, const volatile int *stop)
 {
 	const char *id = json_get_str(spec, "id");
 	struct json *rec, *failure;
@@ -310,7 +311,7 @@ ask_coproc(struct server_handle *l, const struct bench_case *cas)
 	if (!r->coproc)
 		return NULL;
 	s = make_spec(l, cas);
-	answer = ask_serve(r->coproc, s, r->stop);
+	answer = handle_ask_serve(r->coproc, s, r->stop);
 	json_free(s);
 	if (!answer) {
 		handle_close_serve(r->coproc);

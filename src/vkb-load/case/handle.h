@@ -28,6 +28,15 @@ struct target;
  */
 struct coproc *handle_start_serve(const char *const *command);
 
+/*
+ * Sends a spec and waits for a record with its id, which the caller frees with
+ * json_free; the record may say that the server has already ended. Returns NULL
+ * after reporting an error, or silently when *stop becomes non-zero; the
+ * coprocess cannot be used after that.
+ */
+struct json *handle_ask_serve(
+    struct coproc *, const struct json *spec, const volatile int *stop);
+
 /* Returns true if a record came unasked: a server has ended. NULL: false. */
 bool handle_has_news(const struct coproc *);
 

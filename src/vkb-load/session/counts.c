@@ -43,7 +43,7 @@
 #include <unistd.h>
 
 #define SHORT_S 10 /* what takes no longer is not told */
-#define TOLD 10    /* parts of a case whose change is told */
+#define TOLD 10    /* parts of a case that a message names */
 
 /* Does the session fail if the case, which is counted, cannot be? */
 static bool
