@@ -135,7 +135,7 @@ static const struct opt option_table[] = {
 	.help = "seed the order and the load"},
     {0, "again", OPT_STR, AT(again), "FILE",
 	.help = "measure the server of these runs again, beside the others"},
-    {0, "reference", OPT_STR, AT(reference), "PATH|BUILD",
+    {0, "reference", OPT_STR, AT(reference), "PATH|BUILD|none",
 	.help = "measure this server beside each, to store the ratio"},
     {0, "label", OPT_STR, AT(label), "TEXT",
 	.help = "name the server in the records"},
@@ -523,6 +523,8 @@ read_reference(const struct opts *o, const struct plan *p, struct builds *b)
 {
 	const char *name = o->reference, *own;
 
+	if (name && strcmp(name, "none") == 0)
+		return 0;
 	for (size_t i = 0; i < p->n && !o->reference; i++) {
 		own = json_str(json_path(p->cases[i], "client.reference"));
 		if (own && name && strcmp(own, name) != 0)

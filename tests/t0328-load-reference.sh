@@ -66,6 +66,11 @@ sed 's/"record"/"other"/' key.json | jq -c '. + [.[0] + {reference: "record", pi
 test_status 2 'two references' vkb-load --runs 1 two.json
 test_match "two references, 'other' and 'record': choose one by '--reference'" .err \
   'a message names both'
+test_status 2 'a commit' vkb-load --reference 8.0.1 --runs 1 c.json
+test_match "the reference '8.0.1' is neither a server nor a file: if it is a commit, build it" .err \
+  'a message says how it becomes a reference'
+test_that 'without the reference of the configuration' vkb-load -q --reference none --runs 1 key.json
+test_empty "$(facts .out)" 'runs have no ratios'
 test_status 2 'a running server' vkb-load --reference ./ref --port 1 --runs 1 c.json
 test_match "'--reference', .* cannot be combined with a running server" .err 'is refused'
 jq -c '.[0].reference = "./ref"' c.json >named.json

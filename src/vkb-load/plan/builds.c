@@ -141,12 +141,29 @@ has_records(const char *file)
 	return c == '{';
 }
 
+/* Is it a program? If not, it may be the name of a commit. */
+static bool
+is_program(const char *name)
+{
+	char *path = proc_find(name, getenv("PATH"));
+	bool is = path || errno != ENOENT;
+
+	free(path);
+	return is;
+}
+
 int
 builds_set_reference(struct builds *b, const char *file)
 {
 	struct builds one = {0};
 	int rc = 0;
 
+	if (!is_program(file) && access(file, F_OK) < 0)
+		return err_fail("the reference '%s' is neither a server nor a "
+				"file: if it is a commit, build it ('vkb build "
+				"%s >reference.json') and name that file; "
+				"'--reference none' measures without one",
+		    file, file);
 	if (!has_records(file))
 		builds_single(&one, file, file);
 	else if (builds_read(&one, file) < 0)
