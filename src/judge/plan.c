@@ -9,6 +9,7 @@
 
 #define POWER .8
 #define MOST 1e6
+#define MOST_SESSIONS 100
 #define SERIAL_LEAST 8 /* autocorrelated runs; fewer underestimate noise */
 
 /* The error of so many rounds. */
@@ -182,6 +183,24 @@ plan_rounds(const struct plan *p)
 			lo = n;
 	}
 	return (size_t)hi;
+}
+
+size_t
+plan_sessions(
+    const struct plan *p, const size_t sessions[2], size_t cases, double change)
+{
+	double one =
+	    p->error.var / (1 / (double)sessions[0] + 1 / (double)sessions[1]);
+	double each = cases > 1 ? (double)cases - 1 : 1;
+
+	for (size_t n = PLAN_SESSIONS; n <= MOST_SESSIONS; n++) {
+		double df = 2 * ((double)n - 1) * each;
+		struct expected e = {sqrt(2 * one / (double)n), df, df};
+
+		if (find_shown_change(p, e) <= -log1p(-change))
+			return n;
+	}
+	return 0;
 }
 
 double

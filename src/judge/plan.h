@@ -39,6 +39,8 @@ struct plan {
 	bool known;       /* the error is the true one, no estimate */
 };
 
+enum { PLAN_SESSIONS = 3 };
+
 /* The probability that a claim needs, before it is known how many there are:
  * between that of the only one and the least. */
 #define PLAN_P (1 - (CLAIM_WRONG + CLAIM_ONE) / 2)
@@ -55,6 +57,15 @@ struct plan plan_describe(
  * more.
  */
 size_t plan_rounds(const struct plan *);
+
+/*
+ * Returns how many sessions of each side, as these, find a change of this size
+ * in one of so many cases with power .8, where 'error' is that of so many of
+ * each side; at least PLAN_SESSIONS, which measure how much sessions differ. 0:
+ * more than 100, or unknown.
+ */
+size_t plan_sessions(
+    const struct plan *, const size_t sessions[2], size_t cases, double change);
 
 /* Returns the smallest relative change, at least the margin, that these runs
  * find with power .8, as a fraction; NAN: unknown, or more than 100 %. */

@@ -1,16 +1,21 @@
 #include "reference.h"
+#include "infer.h"
 #include "json.h"
 #include "judge.h"
 #include "mem.h"
 #include "metric.h"
+#include "judge/plan.h"
 #include "sample.h"
+#include "stats.h"
 #include "str.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN 12 /* digits of a hash */
+#define SHOWN 12   /* digits of a hash */
+#define SOUGHT .05 /* a change of one case, of which the sentence speaks */
 
 /* Has the case a ratio to a reference? */
 static bool
@@ -98,6 +103,71 @@ reference_replaces(const struct pairing *p, const char *metric)
 	    cases_have_metric(p->side[1], ratio->name);
 }
 
+/* Returns the plan of a row that is compared between sessions. */
+static struct plan
+describe_row(const struct comparison *c, const struct row *row)
+{
+	struct plan p = plan_describe(&row->model, &row->of->model);
+
+	p.margin = row->margin;
+	p.p = c->needs_p;
+	if (row->has_rest && row->of->cases >= INFER_COMMON)
+		p.error = row->model.rest_error;
+	return p;
+}
+
+/* Returns the median number of sessions of each side that find a change of
+ * SOUGHT in a case by this metric; 1: these do; INFINITY: too many; NAN: the
+ * metric is not compared. */
+static double
+count_sessions(const struct comparison *c, const char *metric)
+{
+	double *v = mem_array(c->nrows + 1, sizeof *v), median;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *row = &c->rows[i];
+		const size_t *k = row->model.sessions_of;
+		struct plan p;
+		size_t more;
+
+		if (row->common || !row->gate || !row->of || !k[0] ||
+		    strcmp(row->name, metric) != 0)
+			continue;
+		p = describe_row(c, row);
+		more = plan_sessions(&p, k, row->of->cases, SOUGHT);
+		v[n++] = plan_change(&p) <= SOUGHT ? 1
+		    : more                         ? (double)more
+						   : INFINITY;
+	}
+	stats_sort(v, n);
+	median = n ? v[n / 2] : NAN;
+	free(v);
+	return median;
+}
+
+/* Adds how many sessions find a change of one case, by the better metric. */
+static void
+describe_effort(struct str *s, const struct comparison *c)
+{
+	double n = fmin(
+	    count_sessions(c, "rps_ratio"), count_sessions(c, "cpu_ratio"));
+
+	if (n == 1)
+		str_printf(s, " They show a change of %.0f%% in one case.",
+		    100 * SOUGHT);
+	else if (n < INFINITY)
+		str_printf(s,
+		    " To show a change of %.0f%% in one case takes %.0f "
+		    "sessions of each side.",
+		    100 * SOUGHT, n);
+	else if (!isnan(n))
+		str_printf(s,
+		    " A change of %.0f%% in one case is not shown by 100 "
+		    "sessions of each side.",
+		    100 * SOUGHT);
+}
+
 void
 reference_describe(struct str *s, const struct comparison *c)
 {
@@ -112,6 +182,7 @@ reference_describe(struct str *s, const struct comparison *c)
 		: " and CPU per request");
 	write_reference(s, p->side[0]);
 	str_addc(s, '.');
+	describe_effort(s, c);
 }
 
 void

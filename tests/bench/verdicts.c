@@ -333,6 +333,13 @@ draw_report(struct rng *r, const struct cell *c, struct drawn *all)
 		stop_early(&all[k], c->n, c->decided);
 }
 
+/* Returns the name of a metric in the records of a cell. */
+static const char *
+name_metric(const struct cell *c, int m)
+{
+	return (c->ratios ? ratio_names : metric_names)[m];
+}
+
 /* Writes one side as run records into a file in memory. */
 static int
 write_side(const struct cell *c, const struct drawn *all, int side)
@@ -353,13 +360,18 @@ write_side(const struct cell *c, const struct drawn *all, int side)
 			if (!c->untimed)
 				str_printf(&s, ",\"block\":%d", v->block);
 			str_printf(&s,
-			    "},\"env\":{\"virtual\":%s},\"status\":\"%s\"",
+			    "},\"env\":{\"virtual\":%s%s},\"status\":\"%s\"",
 			    c->bare ? "false" : "true",
+			    c->ratios ? ",\"reference_sha256\":\"ab\"" : "",
 			    v->failed ? "failed\",\"error\":\"drawn" : "ok");
 			for (int m = 0; m < metrics && !v->failed; m++)
 				str_printf(&s, "%s\"%s\":%.9g",
-				    m ? "," : ",\"metrics\":{", metric_names[m],
+				    m ? "," : ",\"metrics\":{",
+				    name_metric(c, m),
 				    (m ? .111 : 1e5) * exp(v->v[m]));
+			if (c->ratios && !v->failed)
+				str_printf(
+				    &s, ",\"rps\":%.9g", 1e5 * exp(v->v[0]));
 			str_add(&s, v->failed ? "}\n" : "}}\n");
 		}
 	if (fd < 0 || write(fd, s.s, s.len) != (ssize_t)s.len ||
@@ -432,13 +444,20 @@ judge_by_others(const struct cell *c, const struct drawn *all, struct other *o)
 
 /* ---- counting */
 
+/* Is it the metric with this number? */
+static bool
+is_metric(const struct cell *c, const char *name, int m)
+{
+	return strcmp(name, name_metric(c, m)) == 0;
+}
+
 static void
 count_row(const struct cell *c, const struct row *row, struct result *sum,
-    bool alarm[RULES], bool *likely)
+    bool alarm[RULES], bool *likely, bool *found)
 {
 	int k = atoi(row->pair->name[0] + 1);
 	double truth = 1 + find_change(c, k);
-	bool changed = truth != 1, first = strcmp(row->name, "rps") == 0;
+	bool changed = truth != 1, first = is_metric(c, row->name, 0);
 
 	if (row->common) {
 		alarm[SHIPPED] |= !c->changed &&
@@ -457,9 +476,10 @@ count_row(const struct cell *c, const struct row *row, struct result *sum,
 		sum->equal++;
 		sum->equivalent += row->verdict == VERDICT_EQUIVALENT;
 	}
-	if (changed && first)
-		sum->found[SHIPPED] += row->verdict ==
-		    (truth < 1 ? VERDICT_REGRESSION : VERDICT_IMPROVEMENT);
+	if (changed && (first || c->ratios))
+		found[k] |= row->verdict ==
+		    (find_change(c, k) < 0 ? VERDICT_REGRESSION
+					   : VERDICT_IMPROVEMENT);
 	if (!changed)
 		*likely = *likely || verdict_is_likely(row->verdict);
 	if (!changed)
@@ -478,7 +498,7 @@ count_overall(
 
 		for (int k = 0; k < c->cases; k++)
 			truth += log1p(find_change(c, k)) / c->cases;
-		truth = exp(strcmp(o->name, "rps") == 0 ? truth : -truth);
+		truth = exp(is_metric(c, o->name, 0) ? truth : -truth);
 
 		if (isnan(o->lo))
 			continue;
@@ -495,21 +515,25 @@ count_report(const struct cell *c, const struct drawn *all,
 	int metrics = c->one_metric ? 1 : METRICS;
 	struct other *o = calloc((size_t)c->cases * METRICS, sizeof *o);
 	bool alarm[RULES] = {false}, likely = false;
+	bool *found = calloc((size_t)c->cases, sizeof *found);
 
 	for (size_t i = 0; i < report->nrows; i++)
 		if (report->rows[i].gate)
-			count_row(c, &report->rows[i], sum, alarm, &likely);
+			count_row(
+			    c, &report->rows[i], sum, alarm, &likely, found);
+	for (int k = 0; k < c->cases; k++)
+		sum->found[SHIPPED] += found[k];
 	count_overall(c, report, sum);
 	judge_by_others(c, all, o);
 	for (int i = 0; i < c->cases * metrics; i++)
 		for (enum rule k = BENCHSTAT; k < RULES; k++) {
 			double change = find_change(c, i / metrics);
-			bool changed = change != 0, found = o[i].p[k] < .05;
+			bool changed = change != 0, low = o[i].p[k] < .05;
 
 			if (changed && i % metrics == 0)
 				sum->found[k] +=
-				    found && o[i].ratio[k] * change > 0;
-			alarm[k] |= !changed && found;
+				    low && o[i].ratio[k] * change > 0;
+			alarm[k] |= !changed && low;
 		}
 	for (enum rule k = SHIPPED; k < RULES; k++)
 		sum->alarms[k] += alarm[k];
@@ -517,6 +541,7 @@ count_report(const struct cell *c, const struct drawn *all,
 	sum->likely += likely;
 	sum->reports++;
 	free(o);
+	free(found);
 }
 
 struct judged {
@@ -546,16 +571,16 @@ free_judged(struct judged *j)
 /* Returns the row that the sentence is about: the throughput of the first case,
  * or what all cases of another session have in common. */
 static const struct row *
-find_row(const struct comparison *c)
+find_row(const struct cell *of, const struct comparison *c)
 {
 	const struct row *first = NULL;
 
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *row = &c->rows[i];
 
-		if (strcmp(row->name, "rps") != 0)
+		if (!is_metric(of, row->name, 0))
 			continue;
-		if (row->common)
+		if (row->common && of->sentence != SESSIONS_SETTLE)
 			return row;
 		if (strcmp(row->pair->name[0], "C0") == 0)
 			first = row;
@@ -563,15 +588,38 @@ find_row(const struct comparison *c)
 	return first;
 }
 
+/* Makes the cell with as many sessions as the sentence about the reference says
+ * that a change takes. */
+static bool
+follow_sessions(const struct comparison *report, struct cell *to)
+{
+	static const char words[] = " in one case takes ";
+	struct str s = {0};
+	const char *at;
+
+	to->changed = 1;
+	to->change = -.05;
+	reference_describe(&s, report);
+	at = s.s ? strstr(s.s, words) : NULL;
+	if (at)
+		to->sessions = to->contenders = atoi(at + sizeof words - 1);
+	str_free(&s);
+	return at;
+}
+
 /* Makes the cell in which the sentence of the row is true. Returns false if the
  * report does not say it. */
 static bool
-follow_sentence(const struct cell *c, const struct row *row, struct cell *to)
+follow_sentence(
+    const struct cell *c, const struct comparison *report, struct cell *to)
 {
+	const struct row *row = find_row(c, report);
 	bool beyond = row->facts.ratio < 1 - row->margin ||
 	    row->facts.ratio > 1 / (1 - row->margin);
 
 	*to = *c;
+	if (c->sentence == SESSIONS_SETTLE)
+		return follow_sessions(report, to);
 	to->changed = row->common ? c->cases : 1;
 	if (c->sentence == VISIBLE) {
 		to->change = -row->visible;
@@ -590,7 +638,15 @@ has_come_true(const struct cell *c, const struct cell *to, struct drawn *all)
 	enum verdict v;
 
 	judge_drawn(to, all, &j);
-	v = find_row(&j.report)->verdict;
+	v = find_row(c, &j.report)->verdict;
+	for (size_t i = 0; i < j.report.nrows; i++) {
+		const struct row *row = &j.report.rows[i];
+
+		if (c->sentence == SESSIONS_SETTLE && row->gate &&
+		    row->verdict == VERDICT_REGRESSION &&
+		    strcmp(row->pair->name[0], "C0") == 0)
+			v = row->verdict;
+	}
 	free_judged(&j);
 	if (c->sentence == EQUALIZES)
 		return v == VERDICT_EQUIVALENT;
@@ -608,7 +664,7 @@ simulate_report(
 	draw_report(r, c, all);
 	judge_drawn(c, all, &j);
 	count_report(c, all, &j.report, sum);
-	said = c->sentence && follow_sentence(c, find_row(&j.report), &to);
+	said = c->sentence && follow_sentence(c, &j.report, &to);
 	free_judged(&j);
 	if (!said)
 		return;
