@@ -295,6 +295,25 @@ fleet 1 60 0 a,4,1e5,45,.92 | beside 20 >two
 test_same 'regression p50_latency_ratio c0045000
 regression rps_ratio c0045000' "$(found two | sort)" \
   'another reference begins another series'
+# The former reference, twice as fast, is measured beside the new one.
+fleet 1 60 0 a,4,1e5,21,.92 | beside 20 >short
+test_absent c0021 - 'a change soon after it is not found' <<END
+$(found short)
+END
+grep c0010 short | jq -c '.subject += {commit: "r8", binary_sha256: "aa"} |
+  .env.reference_sha256 = "bb" | .metrics.rps_ratio = 2 * (1 + .run.index / 1000) |
+  .metrics.p50_latency_ratio = .5' >chain
+test_same 'regression p50_latency_ratio c0021000
+regression rps_ratio c0021000' "$(found chain short | sort)" \
+  'where the former one was measured beside it, the series are joined, and the change is found'
+test_same "$(found chain short)" "$(vkb-stats chain short | found)" 'so are their summaries'
+test_match '\(2 series of 1 case\)' - 'the series of the former reference is not counted' <<END
+$(vkb-detect chain short)
+END
+jq -c '.subject.binary_sha256 = "cc"' chain >other
+test_match '\(4 series of 1 case\)' - 'another server beside it joins nothing' <<END
+$(vkb-detect other short)
+END
 vkb-detect --latest 10 two >latest 2>&1
 test_absent 'not measured at the newest commit' latest 'the series of the former reference is not missing'
 jq -c 'if .subject.commit < "c0035" then del(.metrics.p50_latency_ratio) else . end |

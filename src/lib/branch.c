@@ -2,6 +2,7 @@
 #include "ancestry.h"
 #include "casename.h"
 #include "caseset.h"
+#include "chain.h"
 #include "counted.h"
 #include "err.h"
 #include "intern.h"
@@ -335,6 +336,8 @@ void
 branch_end(struct branch *h, size_t least)
 {
 	order_points(h);
+	for (size_t i = 0; i < h->reading->n; i++)
+		chain_references(&h->reading->v[i]);
 	machines_make(h->reading->machines, least);
 	h->machines = machines_count(h->reading->machines);
 	list_series(h);

@@ -52,6 +52,7 @@ reading_free(struct reading *in)
 	for (size_t i = 0; i < in->n; i++) {
 		json_free(in->v[i].config);
 		rows_free(&in->v[i].rows);
+		free(in->v[i].binaries);
 	}
 	free(in->v);
 	free(in->failures);
@@ -65,6 +66,7 @@ reading_free(struct reading *in)
 	caseset_free(in->envs);
 	free(in->points);
 	free(in->serving);
+	free(in->binaries);
 	run_record_reader_free(in->reader);
 	hashset_free(in->seen);
 	intern_free(in->sessions);
@@ -184,6 +186,15 @@ intern_setup(struct intern *to, char *text)
 	return id;
 }
 
+/* Returns the hash with this key, which the reading owns, or NULL. */
+static const char *
+intern_hash(struct reading *in, const struct json *j, const char *key)
+{
+	const char *hash = json_get_str(j, key);
+
+	return hash ? intern_text(in->names, intern_id(in->names, hash)) : NULL;
+}
+
 /* Returns the number of the subject, and sets *point to that of its point. */
 static size_t
 intern_subject(struct reading *in, struct branch *h,
@@ -197,9 +208,13 @@ intern_subject(struct reading *in, struct branch *h,
 
 		in->points =
 		    mem_grow(in->points, in->npoints, &cap, sizeof *in->points);
+		cap = in->subjectcap;
+		in->binaries = mem_grow(
+		    in->binaries, in->npoints, &cap, sizeof *in->binaries);
 		in->serving = mem_grow(in->serving, in->npoints,
 		    &in->subjectcap, sizeof *in->serving);
 		j = caseset_value(in->subjects, id);
+		in->binaries[id] = intern_hash(in, j, "binary_sha256");
 		in->serving[id] = intern_setup(in->servers, setup_server(j));
 		in->points[in->npoints++] = add_point(in, h, j);
 		json_free(j);
@@ -251,15 +266,6 @@ is_unreached(const char *name, size_t n, double achieved)
 	    metric_follows_rate(name, n);
 }
 
-/* Returns the hash of the reference server of an environment, or NULL. */
-static const char *
-find_reference(struct reading *in, const struct json *env)
-{
-	const char *hash = json_get_str(env, "reference_sha256");
-
-	return hash ? intern_text(in->names, intern_id(in->names, hash)) : NULL;
-}
-
 /* Returns the number of the ratio to the reference with this name, of n bytes,
  * or of the ratio of the metric with this name; METRIC_RATIOS: none. */
 static size_t
@@ -287,8 +293,19 @@ reading_is_replaced(const struct reading_case *k, const char *metric)
 	return i < METRIC_RATIOS && k->ratios[i] && k->ratios[i] >= k->bases[i];
 }
 
+/* Adds a row of the server with this hash. */
+static void
+add_row(struct reading_case *k, struct rows_run run, const char *binary)
+{
+	k->binaries = mem_grow(
+	    k->binaries, k->rows.n, &k->binarycap, sizeof *k->binaries);
+	k->binaries[k->rows.n] = binary;
+	rows_add(&k->rows, run);
+}
+
 /* Sets a value of the last row. A ratio is in the column of its reference,
- * whose hash is in the name: another reference begins another series. */
+ * whose hash is in the name: another reference begins another series, unless
+ * chain.h joins them. */
 static void
 set_value(struct reading *in, size_t kase, const char *name, size_t n, double v,
     const char *reference, size_t *at)
@@ -315,7 +332,7 @@ set_value(struct reading *in, size_t kase, const char *name, size_t n, double v,
 /* Adds a row for each value of a summary, or for its median. */
 static void
 add_values(struct reading *in, size_t kase, struct rows_run run,
-    const struct json *m, const char *reference)
+    const struct json *m, const char *binary, const char *reference)
 {
 	size_t n = json_len(m), most = 0, k = 0, at, *len, rate = n;
 	double **v = mem_array(n + 1, sizeof *v);
@@ -335,7 +352,7 @@ add_values(struct reading *in, size_t kase, struct rows_run run,
 	for (size_t i = 0; i < most; i++) {
 		double achieved = rate < n && i < len[rate] ? v[rate][i] : NAN;
 
-		rows_add(&in->v[kase].rows, run);
+		add_row(&in->v[kase], run, binary);
 		k = at = 0;
 		for (const struct json *j = json_first(m); j;
 		     j = json_next(j), k++)
@@ -393,8 +410,9 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
 	machines_saw(in->machines, run.block, point);
 	in->mixed += record_env_varied(rec, "host");
-	add_values(
-	    in, kase, run, json_get(rec, "metrics"), find_reference(in, env));
+	add_values(in, kase, run, json_get(rec, "metrics"),
+	    intern_hash(in, subject, "binary_sha256"),
+	    intern_hash(in, env, "reference_sha256"));
 }
 
 /* Interns the environment of a run, and looks at a new one. */
@@ -411,7 +429,7 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	n = in->kindcap;
 	in->kinds = mem_grow(in->kinds, in->nkinds, &n, sizeof *in->kinds);
 	in->references = mem_resize(in->references, n, sizeof *in->references);
-	in->references[id] = find_reference(in, new);
+	in->references[id] = intern_hash(in, new, "reference_sha256");
 	in->set = mem_grow(in->set, in->nkinds, &in->kindcap, sizeof *in->set);
 	in->set[id] = intern_setup(in->settings, setup_settings(new));
 	in->kinds[in->nkinds++] = machines_add(in->machines, new);
@@ -473,7 +491,7 @@ add_run(struct reading *in, struct branch *h, const struct run_record *r)
 		in->host = sessions_see(in->host, NULL);
 	}
 	machines_saw(in->machines, run.block, point);
-	rows_add(&in->v[kase].rows, run);
+	add_row(&in->v[kase], run, in->binaries[subject]);
 	for (size_t i = 0; i < r->nmetrics; i++)
 		if (is_text(&r->metrics[i].name, "achieved_percent"))
 			achieved = r->metrics[i].value;

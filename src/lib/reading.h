@@ -21,6 +21,8 @@ struct reading_case {
 	struct rows rows; /* session: the number of the point, block: the kind
 			   * of environment in 'machines', index: of the
 			   * server, order: of the settings */
+	const char **binaries; /* hash of the server, by row; NULL: unknown */
+	size_t binarycap;
 };
 
 struct reading_failure {
@@ -35,6 +37,7 @@ struct reading {
 	struct intern *servers, *settings;         /* of setup.h */
 	struct intern *sessions;
 	size_t *points, *serving; /* by subject */
+	const char **binaries;    /* by subject, too */
 	size_t npoints, subjectcap;
 	struct reading_case *v;
 	size_t n, cap, pointcap;

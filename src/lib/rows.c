@@ -97,6 +97,20 @@ rows_values(const struct rows *r, size_t col, double *v)
 		v[i] = r->v[i * r->width + r->cols[col].id];
 }
 
+void
+rows_merge(struct rows *r, size_t from, size_t to, double factor)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		double *row = r->v + i * r->width;
+
+		if (!isnan(row[r->cols[from].id]))
+			row[r->cols[to].id] = factor * row[r->cols[from].id];
+	}
+	r->ncols--;
+	memmove(r->cols + from, r->cols + from + 1,
+	    (r->ncols - from) * sizeof *r->cols);
+}
+
 struct order {
 	const struct rows_run *runs;
 	const uint32_t *rank;

@@ -46,6 +46,13 @@ size_t rows_find(const struct rows *, const char *name);
 void rows_values(const struct rows *, size_t col, double *);
 
 /*
+ * Moves the values of one column, multiplied by 'factor', to another one, which
+ * has none in their rows, and removes the empty column. No column may be added
+ * after that.
+ */
+void rows_merge(struct rows *, size_t from, size_t to, double factor);
+
+/*
  * Sorts the columns by name. Returns the indexes of the rows ordered by rank of
  * the session (unknown sessions last), block, index, order, then the values of
  * the columns. Caller frees with free().
