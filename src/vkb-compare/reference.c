@@ -111,7 +111,7 @@ describe_row(const struct comparison *c, const struct row *row)
 
 	p.margin = row->margin;
 	p.p = c->needs_p;
-	if (row->has_rest && row->of->cases >= INFER_COMMON)
+	if (row->rest.ratio > 0 && row->of->cases >= INFER_COMMON)
 		p.error = row->model.rest_error;
 	return p;
 }

@@ -2,7 +2,6 @@
 #include "client.h"
 #include "err.h"
 #include "json.h"
-#include "jsonfile.h"
 #include "jsonl.h"
 #include "mem.h"
 #include "record.h"
