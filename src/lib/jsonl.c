@@ -178,7 +178,8 @@ jsonl_fail(struct jsonl *r, const char *why)
 {
 	r->failed = true;
 	r->bad++;
-	/* After a first line that is none, it is as foreign. */
+	/* After a first line that is not a record, all that fails is foreign.
+	 */
 	if (r->held || r->said >= SHOWN)
 		return -1;
 	r->said++;

@@ -751,7 +751,7 @@ measure_payload(const struct target *t, struct sizes *s)
 }
 
 struct json *
-sizes_measure(
+keyspace_measure_sizes(
     const struct target *t, const struct sizes_how *how, struct json *metrics)
 {
 	struct sizes s = {

@@ -59,7 +59,7 @@ struct sizes_how {
  * memory_overhead_ratio. Returns the encodings, as ENCODING: keys of the
  * sample (caller frees), or NULL if nothing was sampled. Failures add nothing.
  */
-struct json *sizes_measure(
+struct json *keyspace_measure_sizes(
     const struct target *, const struct sizes_how *, struct json *metrics);
 
 #endif

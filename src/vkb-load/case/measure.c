@@ -741,7 +741,7 @@ measure_sizes(
 	    choose_sizes(m, t), &m->context->halt, on_progress, m};
 
 	return rc == 0 && peers_leads(m->starting.peers)
-	    ? sizes_measure(t, &how, metrics)
+	    ? keyspace_measure_sizes(t, &how, metrics)
 	    : NULL;
 }
 
