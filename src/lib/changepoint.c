@@ -3,7 +3,6 @@
 #include "mem.h"
 #include "spike.h"
 #include "stats.h"
-#include "stretch.h"
 #include "tdist.h"
 #include "trend.h"
 
@@ -22,7 +21,7 @@ struct level {
 	double p;
 	size_t lo, hi;      /* where it may be */
 	size_t first, last; /* points it was tested with, last >= 1 */
-	bool rare;          /* p is that of stretch_test */
+	bool rare;          /* p is that of spike_test_stretch */
 	size_t seen[2];     /* points of its two sides when Otava tested it */
 };
 
@@ -271,7 +270,7 @@ weigh_by_trend(struct series *s, size_t i)
 static void
 test_few_points(const struct series *s, struct level *b)
 {
-	double p = stretch_test(
+	double p = spike_test_stretch(
 	    s->x + b->first, b->last - b->first, b->from - b->first);
 
 	if (p >= RARE)

@@ -16,7 +16,7 @@
  * - A change is kept if at most 1 % of permutations of its two segments
  *   (energy.h), of at most 100 points each, divide as well. A segment of 3 to
  *   10 points, as at the end, may have too few permutations, of blocks above
- *   all: there a t test that allows for autocorrelation (stretch.h) keeps it as
+ *   all: there a t test that allows for autocorrelation (spike.h) keeps it as
  *   well, at p < .0001, which makes no more false changes.
  * - A level of fewer than 3 points is a spike. So are points far off their
  *   level (modified z > 5), by the test of outlier.h at .001, which finds up to

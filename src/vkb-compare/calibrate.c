@@ -1,10 +1,10 @@
 #include "calibrate.h"
-#include "between.h"
 #include "bimodal.h"
 #include "casename.h"
 #include "caseset.h"
 #include "err.h"
 #include "hashset.h"
+#include "history.h"
 #include "infer.h"
 #include "intern.h"
 #include "json.h"
@@ -49,7 +49,7 @@ struct entry {
 /* How much sessions differ in a metric that is judged and has noise. */
 struct session_spread {
 	char *metric;
-	struct between of;
+	struct history_spread of;
 };
 
 struct run {
@@ -286,7 +286,7 @@ add_spread(
 		c->spreads[i] =
 		    (struct session_spread){.metric = mem_str(e->row.name)};
 	}
-	between_add(&c->spreads[i].of, runs, e->pair.name[0]);
+	history_add_build(&c->spreads[i].of, runs, e->pair.name[0]);
 }
 
 /* Adds a metric of n runs of a case. */
@@ -475,7 +475,7 @@ write_spreads(struct str *s, const struct calibration *c)
 	bool any = false;
 
 	for (size_t i = 0; i < c->nspreads; i++) {
-		struct moderate v = between_get(&c->spreads[i].of);
+		struct moderate v = history_variance(&c->spreads[i].of);
 
 		if (!(v.df > 0))
 			continue;
@@ -490,7 +490,7 @@ write_spreads(struct str *s, const struct calibration *c)
 		str_printf(s,
 		    "How much sessions differ is not known: runs of %d or more "
 		    "named sessions show it.\n",
-		    BETWEEN_DF + 1);
+		    HISTORY_DF + 1);
 }
 
 void
@@ -543,7 +543,7 @@ static void
 write_session_rule(
     struct str *s, const struct session_spread *of, const char **sep)
 {
-	struct moderate v = between_get(&of->of);
+	struct moderate v = history_variance(&of->of);
 	char *text = v.df > 0 ? format_margin(sqrt(v.var)) : NULL;
 	struct json *rule, *session;
 

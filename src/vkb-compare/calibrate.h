@@ -21,7 +21,7 @@ void calibrate_free(struct calibration *);
 
 void calibrate_text(struct str *, const struct calibration *);
 /* Writes a policy with margins that keep alarms below 5 %, and with how much
- * sessions differ where there are several (between.h). */
+ * sessions differ where there are several (history.h). */
 void calibrate_policy(struct str *, const struct calibration *);
 
 #endif

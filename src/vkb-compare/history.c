@@ -1,11 +1,12 @@
 #include "history.h"
-#include "between.h"
 #include "cases.h"
+#include "intern.h"
 #include "mem.h"
 #include "sample.h"
 #include "stats.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,47 @@ history_sample(const struct history *h, const char *key, const char *metric)
 	return all;
 }
 
+void
+history_add_build(
+    struct history_spread *b, const struct sample *s, const char *key)
+{
+	struct intern *names = intern_new();
+	double *means = mem_array(s->n + 1, sizeof *means), mean;
+	double *n = mem_array(s->n + 1, sizeof *n);
+	size_t sessions;
+	bool whole = true;
+
+	for (size_t i = 0; i < s->n && whole; i++) {
+		whole = s->rounds[i].session && s->v[i] > 0;
+		if (whole) {
+			size_t id = intern_id(names, s->rounds[i].session);
+
+			means[id] += (log(s->v[i]) - means[id]) / ++n[id];
+		}
+	}
+	sessions = whole ? intern_count(names) : 0;
+	if (sessions > 1) {
+		double df = (double)(sessions - 1);
+
+		b->squares += stats_squares(means, sessions, &mean);
+		b->df += df;
+		b->of = key == b->last ? b->of + df : df;
+		b->most = fmax(b->most, b->of);
+		b->last = key;
+	}
+	free(means);
+	free(n);
+	intern_free(names);
+}
+
+struct moderate
+history_variance(const struct history_spread *b)
+{
+	if (b->most < HISTORY_DF)
+		return (struct moderate){NAN, 0};
+	return (struct moderate){b->squares / b->df, b->most};
+}
+
 /* Are all runs of the case of this machine? NULL: it is not known. */
 static bool
 is_on_host(const struct kase *k, const char *host)
@@ -118,14 +160,14 @@ history_sessions(
     const struct history *h, const char *metric, const struct kase *like)
 {
 	char *host = cases_fact(like, "host");
-	struct between b = {0};
+	struct history_spread b = {0};
 
 	for (size_t i = 0; i < h->cases.n; i++) {
 		const struct kase *k = &h->cases.v[i];
 
 		if (is_on_host(k, host))
-			between_add(&b, cases_runs(k, metric), k->key);
+			history_add_build(&b, cases_runs(k, metric), k->key);
 	}
 	free(host);
-	return between_get(&b);
+	return history_variance(&b);
 }

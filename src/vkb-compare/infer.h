@@ -3,7 +3,7 @@
  * metric.
  *
  * What sessions do is as the policy says (vkb-compare --calibrate measures it),
- * or as builds of the history with several sessions say (between.h), unless the
+ * or as builds of the history with several sessions say (history.h), unless the
  * baseline has enough sessions to measure it. Else it is assumed (sessions.h).
  * A side without names of sessions is a session of its own.
  */

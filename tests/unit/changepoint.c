@@ -13,7 +13,6 @@
 #include "rng.h"
 #include "serial.h"
 #include "spike.h"
-#include "stretch.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -157,7 +156,7 @@ stretched(size_t k, double ar)
 			v[j] = e;
 			e = ar * e + sqrt(1 - ar * ar) * normal(&r);
 		}
-		hits += stretch_test(v, 60, 60 - k) < .01;
+		hits += spike_test_stretch(v, 60, 60 - k) < .01;
 	}
 	return (double)hits / 4000;
 }
@@ -170,10 +169,11 @@ stretches(void)
 	double got;
 
 	/* t = 5 / sqrt(10/8 (1/6 + 1/4)), with 8 degrees of freedom. */
-	tap_near(stretch_test(v, 10, 6), 1.21040205555e-4, 1e-9,
+	tap_near(spike_test_stretch(v, 10, 6), 1.21040205555e-4, 1e-9,
 	    "the t test of points that do not resemble each other");
-	tap_ok(stretch_test(still, 7, 4) == 0, "without noise p is 0");
-	tap_ok(stretch_test(still, 7, 5) == 1, "two points are not tested");
+	tap_ok(spike_test_stretch(still, 7, 4) == 0, "without noise p is 0");
+	tap_ok(
+	    spike_test_stretch(still, 7, 5) == 1, "two points are not tested");
 	tap_near(serial_correct(.5, 30), .6, 1e-12,
 	    "the bias of the autocorrelation is added");
 	tap_ok(serial_correct(-.5, 30) == 0 && serial_correct(.99, 30) == .95,
