@@ -263,6 +263,18 @@ says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor2.html \
 vkb-stats "$a" | vkb-report - "$a" >twice.html
 says '24 runs of 3 cases and 1 subject.' twice.html 'runs and their summaries are not counted twice'
 says '3 summaries are left out' twice.html 'the page counts the summaries that are left out'
+# Two summaries of a case that are not equal are of different runs, as in vkb-compare: the page
+# is that of all runs, but for the advice, which needs the runs.
+jq -c --arg h "$(cat "$tests/data/fuzz/hist/latency")" '.hist = {latency_ns: $h} |
+  .run.session = if .run.index < 4 then "s" else "t" end' "$a" >all
+for s in s t; do jq -c "select(.run.session == \"$s\")" all | vkb-stats; done >halves
+vkb-report halves >whole.html
+says '24 runs of 3 cases and 1 subject.' whole.html 'the runs of several summaries are counted'
+vkb-stats all | vkb-report - >joined.html
+for h in whole joined; do
+  sed 's/<[^>]*>/\n/g' $h.html | grep -vE '^$|^notes$|add runs: |records, by ' >$h.text
+done
+test_same "$(cat joined.text)" "$(cat whole.text)" 'and their numbers are those of all runs'
 
 # --- the texts of a comparison
 

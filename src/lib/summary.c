@@ -350,15 +350,15 @@ add_percentiles(struct json *to, const char *name, const struct hist *h)
 	str_free(&key);
 }
 
-static void
-add_histograms(struct group *g, struct json *rec)
+void
+summary_add_hists(struct merged *hists, struct json *rec)
 {
 	struct json *texts = json_object(), *all = json_object();
 	const char *name;
 	struct hist *h;
 	size_t i = 0;
 
-	while (merged_next(&g->hists, &i, &name, &h)) {
+	while (merged_next(hists, &i, &name, &h)) {
 		struct str text = {0};
 
 		add_percentiles(all, name, h);
@@ -559,7 +559,7 @@ append_tail(struct str *to, struct common *s, struct group *g,
 	struct json *j = json_object();
 
 	if (!brief)
-		add_histograms(g, j);
+		summary_add_hists(&g->hists, j);
 	append_members(to, j);
 	json_free(j);
 	append_environment(to, g, s->envs);

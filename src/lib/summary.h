@@ -11,6 +11,7 @@
 
 struct json;
 struct jsonl;
+struct merged;
 struct summary;
 
 struct summary *summary_new(void);
@@ -64,5 +65,8 @@ int summary_write(struct summary *, size_t i, int fd);
  * free() or json_free. */
 char *summary_text(struct summary *, size_t i, bool brief, size_t *n);
 struct json *summary_record(struct summary *, size_t i, bool brief);
+
+/* Sets 'hist' and 'whole' of a record by the merged histograms of its runs. */
+void summary_add_hists(struct merged *, struct json *rec);
 
 #endif

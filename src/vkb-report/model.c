@@ -3,6 +3,8 @@
 #include "caseset.h"
 #include "intern.h"
 #include "err.h"
+#include "group.h"
+#include "hashset.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
@@ -388,25 +390,149 @@ fill_failed(struct model *m, const struct pair *p)
 	}
 }
 
+/* Sets the values, which it sorts, and the interval of their median. */
+static void
+add_values(struct json *metric, double *v, size_t n)
+{
+	struct stats_rule rule = {0};
+	struct json *values = json_array();
+	double lo, hi;
+
+	for (size_t i = 0; i < n; i++)
+		json_push_num(values, v[i]);
+	json_set(metric, "values", values);
+	stats_sort(v, n);
+	if (stats_ci(&rule, v, n, .95, &lo, &hi))
+		json_set(metric, "ci95", json_pair(lo, hi));
+}
+
 /* Makes a metric of the values that a row has of a side. */
 static struct json *
 make_metric(const struct row *r, size_t side)
 {
 	const struct sample *runs = &r->used[side];
-	struct stats_rule rule = {0};
-	struct json *one = json_object(), *values = json_array();
-	double *v = mem_array(runs->n + 1, sizeof *v), lo, hi;
+	struct json *one = json_object();
+	double *v = mem_array(runs->n + 1, sizeof *v);
 
-	for (size_t i = 0; i < runs->n; i++)
-		json_push_num(values, v[i] = runs->v[i]);
+	memcpy(v, runs->v, runs->n * sizeof *v);
 	json_set_num(one, "n", (double)(side ? r->facts.n : r->facts.m));
 	json_set_num(one, "median", r->facts.median[side]);
-	json_set(one, "values", values);
-	stats_sort(v, runs->n);
-	if (stats_ci(&rule, v, runs->n, .95, &lo, &hi))
-		json_set(one, "ci95", json_pair(lo, hi));
+	add_values(one, v, runs->n);
 	free(v);
 	return one;
+}
+
+/* Adds the values of the metrics of another summary of the same cell. */
+static void
+pool_metrics(struct json *to, const struct json *from)
+{
+	for (const struct json *j = json_first(from); j; j = json_next(j)) {
+		size_t n, more;
+		double *v = json_numbers(
+		    json_get(json_get(to, json_key(j)), "values"), &n);
+		double *w = json_numbers(json_get(j, "values"), &more), mean;
+		struct json *one;
+
+		v = mem_resize(v, n + more + 1, sizeof *v);
+		memcpy(v + n, w, more * sizeof *w);
+		free(w);
+		n += more;
+		if (!n) {
+			free(v);
+			continue;
+		}
+		mean = fabs(stats_mean(v, n));
+		one = json_object();
+		json_set_num(one, "cv_percent", 100 * stats_sd(v, n) / mean);
+		add_values(one, v, n);
+		json_set_num(one, "n", (double)n);
+		json_set_num(one, "median", stats_median(v, n));
+		json_set_num(one, "min", v[0]);
+		json_set_num(one, "max", v[n - 1]);
+		json_set(to, json_key(j), one);
+		free(v);
+	}
+}
+
+/* Adds what the runs of another summary have: the percentiles of each. */
+static void
+pool_quantiles(struct json *to, const struct json *from)
+{
+	for (const struct json *h = json_first(from); h; h = json_next(h)) {
+		struct json *of = json_get(to, json_key(h));
+
+		for (const struct json *q = json_first(h); of && q;
+		     q = json_next(q)) {
+			struct json *all = json_get(of, json_key(q));
+
+			for (const struct json *v = json_first(q); all && v;
+			     v = json_next(v))
+				json_push(all, json_dup(v));
+		}
+	}
+}
+
+/* Merges the histograms of both. Returns -1, after reporting it, if one cannot
+ * be read. */
+static int
+pool_hists(struct json *to, const struct json *from)
+{
+	const struct json *of[] = {json_get(to, "hist"), from};
+	struct merged all = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < 2; i++)
+		for (const struct json *j = json_first(of[i]); j;
+		     j = json_next(j)) {
+			const char *text = json_str(j);
+			struct hist *h = group_decode(text,
+			    text ? strlen(text) : 0, json_key(j), "summary");
+
+			if (h)
+				merged_add(&all, json_key(j), h);
+			else
+				rc = -1;
+		}
+	summary_add_hists(&all, to);
+	merged_free(&all);
+	return rc;
+}
+
+/* Notes the settings of another environment that differ. */
+static void
+pool_env(struct json *to, const struct json *from)
+{
+	const struct json *env = json_get(to, "env");
+	struct json *varied = json_dup(json_get(to, "env_varied"));
+
+	varied = varied ? varied : json_array();
+	for (const struct json *j = json_first(json_get(from, "env")); j;
+	     j = json_next(j)) {
+		const struct json *own = json_get(env, json_key(j));
+
+		if (own && !json_equal(own, j) &&
+		    !record_env_varied(to, json_key(j)))
+			json_push(varied, json_string(json_key(j)));
+	}
+	json_set_filled(to, "env_varied", varied);
+}
+
+/* Adds the runs of another summary of the same cell. Returns -1, after
+ * reporting it, if a histogram cannot be read. */
+static int
+pool_summary(struct json *to, const struct json *rec)
+{
+	int rc = 0;
+
+	pool_metrics(json_get(to, "metrics"), json_get(rec, "metrics"));
+	pool_quantiles(json_get(to, "quantiles"), json_get(rec, "quantiles"));
+	if (json_get(rec, "hist"))
+		rc = pool_hists(to, json_get(rec, "hist"));
+	pool_env(to, rec);
+	json_set_num(
+	    to, "n", json_get_num(to, "n", 0) + json_get_num(rec, "n", 0));
+	add_failed(to, rec);
+	return rc;
 }
 
 static void
@@ -470,21 +596,27 @@ fill_gaps(struct model *m)
 
 /* --- records: each function takes ownership of its record */
 
-/* Of two summaries of one cell, keeps the one with more runs. */
-static void
+/* The runs of several summaries of a cell are all its runs; two that are equal,
+ * with known sessions, are the same measurement given twice. Returns -1, after
+ * reporting it, if a histogram cannot be read. */
+static int
 take_summary(struct model *m, struct json *rec)
 {
 	struct cell *c;
 
 	if (!(json_get_num(rec, "n", 0) > 0)) {
 		keep_record(&m->all_failed, rec);
-		return;
+		return 0;
 	}
 	c = add_cell_of(m, rec);
 	keep_record(&m->others, rec);
-	m->duplicates += c->rec != NULL;
-	if (!c->rec || json_get_num(rec, "n", 0) > json_get_num(c->rec, "n", 0))
+	if (json_get(rec, "sessions") && hashset_add(m->seen, json_hash(rec)))
+		m->duplicates++;
+	else if (c->rec)
+		return pool_summary(c->rec, rec);
+	else
 		c->rec = rec;
+	return 0;
 }
 
 /* Keeps a record of a comparison until all of them are read; of its own records
@@ -672,7 +804,7 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 		if (record_is(rec, "run"))
 			take_run(m, s, rec, &rc, jsonl_where(in));
 		else if (record_is(rec, "summary"))
-			take_summary(m, rec);
+			rc = take_summary(m, rec) < 0 ? -1 : rc;
 		else if (record_is(rec, "delta") ||
 		    record_is(rec, "comparison") || record_is(rec, "shift"))
 			take_compared(m, rec);
@@ -698,10 +830,12 @@ model_read(struct model *m, struct jsonl *in)
 
 	*m = (struct model){.subject_set = caseset_new(),
 	    .config_set = caseset_new(),
-	    .cell_keys = intern_new()};
+	    .cell_keys = intern_new(),
+	    .seen = hashset_new()};
 	rc = take_all(m, s, in);
 	for (size_t i = 0; i < summary_count(s); i++)
-		take_summary(m, summary_record(s, i, false));
+		if (take_summary(m, summary_record(s, i, false)) < 0)
+			rc = -1;
 	if (make_results(m) < 0)
 		rc = -1;
 	m->incomplete = rc < 0;
@@ -750,6 +884,7 @@ model_free(struct model *m)
 	caseset_free(m->subject_set);
 	caseset_free(m->config_set);
 	intern_free(m->cell_keys);
+	hashset_free(m->seen);
 }
 
 const struct model_case *

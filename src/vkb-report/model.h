@@ -13,6 +13,7 @@
 
 struct caseset;
 struct json;
+struct hashset;
 struct jsonl;
 struct intern;
 struct row;
@@ -100,13 +101,14 @@ struct model {
 	struct list envs, profiles;
 	struct list others;     /* other records, in input order */
 	struct list all_failed; /* summaries whose runs all failed */
-	size_t duplicates;      /* summaries ignored: their cell has another */
+	size_t duplicates;      /* summaries that were given twice */
 	bool incomplete;        /* some records could not be read */
 	char *common;           /* what all cases have in common, for people */
 	size_t records;         /* of known types */
 	double runs, failed;
 	struct caseset *subject_set, *config_set;
 	struct intern *cell_keys; /* of kase and subject */
+	struct hashset *seen;     /* summaries */
 };
 
 /* Reads all records. Returns 0, or -1 after reporting records that could not be

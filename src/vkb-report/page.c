@@ -1252,9 +1252,7 @@ write_left_out(struct str *s, const struct model *m)
 		? "Some records could not be read; the report shows the others."
 		: "");
 	if (m->duplicates)
-		str_printf(&t,
-		    "%s%zu summar%s left out: another of the same case and "
-		    "subject has as many runs or more.",
+		str_printf(&t, "%s%zu summar%s left out: given twice.",
 		    m->incomplete ? " " : "", m->duplicates,
 		    m->duplicates == 1 ? "y is" : "ies are");
 	if (*t.s)
