@@ -647,7 +647,7 @@ estimate_row(struct effect *f, size_t row)
 	} else {
 		estimate_unpaired(f, row);
 	}
-	r->own.var = fmax(r->own.var, LEAST);
+	r->own.var = fmax(r->own.var, fmax(r->least_var, LEAST));
 	if (!r->pairs && r->apart > 0)
 		r->own = moderate_add(
 		    r->own, (struct moderate){r->apart, f->prior->df});
@@ -818,7 +818,8 @@ estimate_changes(struct model_row *rows, size_t n, const struct model_prior *p,
 {
 	struct effect f = {.rows = rows, .n = n, .prior = p, .metric = m};
 
-	*m = (struct model_metric){.separate = n >= MODEL_SEPARATE};
+	*m = (struct model_metric){.separate = n >= MODEL_SEPARATE,
+	    .sizes = p->sizes > 0 ? p->sizes : 1};
 	f.sessions = mem_array(n + 1, sizeof *f.sessions);
 	f.weights = mem_array(n + 1, sizeof *f.weights);
 	for (int k = 0; k < KINDS; k++)

@@ -43,8 +43,9 @@ int model_compare_runs(const void *, const void *);
 struct model_row {
 	const struct model_run *runs[2];
 	size_t n[2];
-	bool logs;    /* y are logarithms; else as in sheet.h */
-	double step;  /* of ln(value): a coarse clock; 0: none */
+	bool logs;        /* y are logarithms; else as in sheet.h */
+	double step;      /* of ln(value): a coarse clock; 0: none */
+	double least_var; /* of the change: values are counts of few; 0 */
 	double apart; /* variance of what other programs may have done to one
 		       * side of this case, beyond what they did to all */
 
@@ -69,6 +70,7 @@ struct model_row {
 struct model_prior {
 	double session_sd, case_sd; /* of S and T, in ln(value) */
 	double df;                  /* how well: degrees of freedom, above 0 */
+	double sizes;  /* of changes, times those of odds.h; 0: once */
 	double others; /* variance of what other programs may have done to one
 			* side of all cases */
 };
@@ -84,6 +86,7 @@ struct model_law {
 struct model_metric {
 	bool separate; /* enough cases to tell the machine from them */
 	bool known;    /* enough sessions to tell how much they differ */
+	double sizes;  /* as in the prior */
 	double rho;    /* lag-1 autocorrelation of the runs of a case */
 	double session_sd;
 	struct model_law laws[MODEL_MACHINES]; /* of the machine's change */

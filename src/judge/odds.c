@@ -127,17 +127,17 @@ find_below(double t, double df)
 	return .5 * erfc(-z * M_SQRT1_2);
 }
 
-/* Weighs a case that is 'off' from where it is without an own change; 'k' is
- * NULL if the densities are enough. */
+/* Weighs a case that is 'off' from where it is without an own change, whose
+ * sizes are 'by' times those above; 'k' is NULL if the densities are enough. */
 static struct own
-weigh_own(const struct law *l, double off, double step, double more,
+weigh_own(const struct law *l, double by, double off, double step, double more,
     const struct change *k)
 {
 	double var = l->var + more, beyond = fmax(0, fabs(off) - step), sum;
 	struct own o = {.one = {find_density(l, beyond * beyond, more), 0, 0}};
 
 	for (int i = 0; i < SIZES; i++) {
-		double wide = sizes[i] * sizes[i];
+		double wide = pow(by * sizes[i], 2);
 		double f =
 		    size_weights[i] * find_density(l, off * off, more + wide);
 		double mean = off * wide / (var + wide);
@@ -180,8 +180,8 @@ weigh_case(const struct odds *o, size_t row, const struct place *p, int scale,
 	const struct law *l = &o->laws[row];
 	double more = r->sessions * find_scale(scale), down, f, in;
 
-	own[0] =
-	    weigh_own(l, r->change - p->g, r->step, more, all ? &p->k : NULL);
+	own[0] = weigh_own(l, o->metric->sizes, r->change - p->g, r->step, more,
+	    all ? &p->k : NULL);
 	for (size_t i = 1; i < o->ngroups; i++) {
 		double off = r->change - o->groups[i].at;
 		double at = o->groups[i].at - p->g;
@@ -215,8 +215,8 @@ set_prior(const struct odds *o, struct place *p)
 
 	for (size_t i = 0; i < m->nlaws; i++) {
 		struct law law = make_law(m->laws[i].error);
-		struct own k =
-		    weigh_own(&law, p->g, 0, 0, &(struct change){0, 0});
+		struct own k = weigh_own(
+		    &law, m->sizes, p->g, 0, 0, &(struct change){0, 0});
 		double f = m->laws[i].weight * k.one.changed;
 
 		p->alone += m->laws[i].weight * k.one.unchanged;
@@ -239,12 +239,14 @@ set_prior(const struct odds *o, struct place *p)
 static void
 weigh_groups(const struct odds *o, struct place *p)
 {
+	struct law none = make_law((struct moderate){LEAST, INFINITY});
+
 	p->groups[0] = 1;
 	for (size_t i = 1; i < o->ngroups; i++) {
 		const struct group *c = &o->groups[i];
 		double off = fabs(c->at - p->g);
 		struct odds_one own =
-		    odds_weigh(off, (struct moderate){LEAST, INFINITY}, 0);
+		    weigh_own(&none, o->metric->sizes, off, 0, 0, NULL).one;
 
 		p->groups[i] = off < 2 * c->wide
 		    ? 0
@@ -621,7 +623,7 @@ odds_weigh(double change, struct moderate error, double step)
 {
 	struct law law = make_law(error);
 
-	return weigh_own(&law, change, step, 0, &(struct change){0, 0}).one;
+	return weigh_own(&law, 1, change, step, 0, &(struct change){0, 0}).one;
 }
 
 void

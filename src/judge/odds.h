@@ -5,10 +5,10 @@
  * did, with the laws of model.h; K is a change that all cases share, and 0
  * with probability .95. A case has its own change beside that with a
  * probability that is not known: one of several values. Own changes have any
- * size: a mixture of normal laws from 3 to 100 %. Several cases that changed
- * may share one change, as where one function became slower; so for each group
- * of neighbouring D there is a hypothesis that changed cases lie there. The
- * errors of D are Student's t.
+ * size: a mixture of normal laws from 3 to 100 %, or of multiples of that.
+ * Several cases that changed may share one change, as where one function became
+ * slower; so for each group of neighbouring D there is a hypothesis that
+ * changed cases lie there. The errors of D are Student's t.
  *
  * This is summed over a grid of G, of how much sessions differ from case to
  * case, of the share of unchanged cases and of the groups. A step of a coarse

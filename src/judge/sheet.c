@@ -20,7 +20,7 @@ struct sheet {
 	struct model_row *rows;
 	size_t n;
 	double step;
-	bool clock;
+	bool clock, logs;
 };
 
 struct sheet *
@@ -32,6 +32,12 @@ sheet_new(size_t rows, bool clock)
 	s->sides = mem_array(rows + 1, sizeof *s->sides);
 	s->rows = mem_array(rows + 1, sizeof *s->rows);
 	return s;
+}
+
+void
+sheet_take_logs(struct sheet *s)
+{
+	s->logs = true;
 }
 
 void
@@ -123,7 +129,7 @@ make_row(struct sheet *s, size_t row)
 		r->n[j] = of->n;
 		mean[j] = find_mean(of);
 		for (size_t i = 0; i < of->n; i++)
-			r->logs = r->logs && of->v[i].y > 0;
+			r->logs = r->logs && (s->logs || of->v[i].y > 0);
 		if (of->n)
 			qsort(of->v, of->n, sizeof *of->v, model_compare_runs);
 	}
@@ -133,7 +139,8 @@ make_row(struct sheet *s, size_t row)
 		double *y = i < r->n[0] ? &s->sides[row][0].v[i].y
 					: &s->sides[row][1].v[i - r->n[0]].y;
 
-		*y = r->logs ? log(*y) : *y / by;
+		if (!s->logs)
+			*y = r->logs ? log(*y) : *y / by;
 	}
 	r->step =
 	    r->logs ? log1p(s->step / fmin(mean[0], mean[1])) : s->step / by;
@@ -144,7 +151,8 @@ make_row(struct sheet *s, size_t row)
 struct model_row *
 sheet_rows(struct sheet *s)
 {
-	find_step(s);
+	if (!s->logs)
+		find_step(s);
 	for (size_t i = 0; i < s->n; i++)
 		make_row(s, i);
 	return s->rows;

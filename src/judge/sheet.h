@@ -23,6 +23,9 @@ struct sheet;
 struct sheet *sheet_new(size_t rows, bool clock);
 void sheet_free(struct sheet *);
 
+/* The values are logarithms, without a step. */
+void sheet_take_logs(struct sheet *);
+
 /* Adds a value, which is finite, of side 0 or 1. 'time' NAN: its place in the
  * session is not known. */
 void sheet_add(struct sheet *, size_t row, int side, double value,

@@ -14,6 +14,8 @@ changetext_read(const struct json *record)
 {
 	const struct json *median = json_get(record, "median");
 	const struct json *ci = json_get(record, "ci95");
+	const struct json *slow = json_get(record, "slow");
+	const struct json *shares = json_get(slow, "shares");
 	const char *name = json_get_str(record, "metric");
 	const char *method = json_get_str(record, "method");
 	const struct metric m = metric_guess(name);
@@ -22,7 +24,10 @@ changetext_read(const struct json *record)
 		json_num(json_at(median, 1), NAN)},
 	    .ratio = json_get_num(record, "ratio", NAN),
 	    .lo = json_num(json_at(ci, 0), NAN),
-	    .hi = json_num(json_at(ci, 1), NAN)};
+	    .hi = json_num(json_at(ci, 1), NAN),
+	    .slow_ms = json_get_num(slow, "above_ms", 0),
+	    .slow = {json_num(json_at(shares, 0), NAN),
+		json_num(json_at(shares, 1), NAN)}};
 	/* Counted runs that agree have an interval, without a test. */
 	bool counted = m.exact_margin > 0 && method &&
 	    strcmp(method, "assumed") == 0 && ci;
@@ -35,7 +40,8 @@ void
 changetext_values(const struct changetext *c, double v[2])
 {
 	v[0] = c->median[0];
-	v[1] = c->ratio > 0 ? c->median[0] * c->ratio : c->median[1];
+	v[1] = c->ratio > 0 && !(c->slow_ms > 0) ? c->median[0] * c->ratio
+						 : c->median[1];
 }
 
 /* Rates are "faster" or "slower"; all else is "higher" or "lower". */
@@ -75,11 +81,22 @@ write_size(struct str *s, double ratio)
 	str_printf(s, v < .095 ? "%.2f" : v < 99.95 ? "%.1f" : "%.0f", v);
 }
 
+static void
+write_slow(struct str *s, const struct changetext *c)
+{
+	str_printf(s, "%.2g%% of requests above %.2g ms, before %.2g%%",
+	    100 * c->slow[1], c->slow_ms, 100 * c->slow[0]);
+}
+
 void
 changetext_percent(struct str *s, const struct changetext *c)
 {
 	if (!(c->ratio > 0)) {
 		write_zero(s, c);
+		return;
+	}
+	if (c->slow_ms > 0) {
+		write_slow(s, c);
 		return;
 	}
 	str_addc(s, c->ratio < 1 ? '-' : '+');
@@ -94,6 +111,10 @@ changetext_words(struct str *s, const struct changetext *c)
 
 	if (!(v > 0)) {
 		write_zero(s, c);
+		return;
+	}
+	if (c->slow_ms > 0) {
+		write_slow(s, c);
 		return;
 	}
 	if (v >= 2 || v <= .5) {
@@ -119,6 +140,12 @@ changetext_interval(struct str *s, const struct changetext *c)
 {
 	if (!(c->ratio > 0)) {
 		write_zero(s, c);
+		return;
+	}
+	if (c->slow_ms > 0) {
+		str_printf(s, "%.3gx", c->ratio);
+		if (c->lo < c->hi)
+			str_printf(s, " [%.3g, %.3g]", c->lo, c->hi);
 		return;
 	}
 	str_printf(s, "%+.1f%%", to_percent(c->ratio));

@@ -19,6 +19,9 @@ struct changetext {
 	double ratio;       /* contender over baseline; NAN: not defined */
 	bool exact;         /* counts that are the same in all runs of a side */
 	double lo, hi;      /* 95% interval of the ratio; not lo < hi: none */
+	/* Judged by the requests that take longer than so many ms: the ratio is
+	 * that of their shares before and now; 0: by the value. */
+	double slow_ms, slow[2];
 };
 
 /* Returns that of a delta or change record, which it borrows from. */
@@ -26,13 +29,14 @@ struct changetext changetext_read(const struct json *record);
 
 /* The two values that are shown beside a change, and agree with it: the median
  * of the baseline, and this median changed by the ratio. They are the medians
- * if there is no ratio above 0. */
+ * if there is no ratio above 0, or it is that of slow requests. */
 void changetext_values(const struct changetext *, double v[2]);
 
 /* Returns "slower", "higher", ... for a ratio. */
 const char *changetext_direction(const char *metric, double ratio);
 
-/* Writes "8.0% slower", "2.4x faster", "12% higher", "up from 0". */
+/* Writes "8.0% slower", "2.4x faster", "12% higher", "up from 0", or "1.1% of
+ * requests above 0.9 ms, before 0.1%". */
 void changetext_words(struct str *, const struct changetext *);
 
 /*
@@ -44,10 +48,11 @@ void changetext_words(struct str *, const struct changetext *);
 bool changetext_cell(struct str *, const struct changetext *, enum verdict,
     bool noise, bool words);
 
-/* Writes "-1.1% [-3.0, +0.7]", "-1.1%" without an interval, or "up from 0". */
+/* Writes "-1.1% [-3.0, +0.7]", "-1.1%" without an interval, or "up from 0"; of
+ * slow requests "11.0x [7.2, 16.8]". */
 void changetext_interval(struct str *, const struct changetext *);
 
-/* Writes "+8.1%", or "up from 0". */
+/* Writes "+8.1%", or "up from 0"; of slow requests as in words. */
 void changetext_percent(struct str *, const struct changetext *);
 
 /* Returns what a change record is: "regression", "improvement" or "different",

@@ -2,8 +2,12 @@
 #include "runseries.h"
 #include "err.h"
 #include "histcodec.h"
+#include "hist.h"
 #include "mem.h"
+#include "metric.h"
 #include "runrecord.h"
+#include "str.h"
+#include "tail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +29,9 @@ group_free(struct group *g)
 	rows_free(&g->rows);
 	free(g->envs);
 	merged_free(&g->hists);
+	for (size_t i = 0; i < g->ntails; i++)
+		free(g->tails[i]);
+	free(g->tails);
 	free_tallies(g->bound, g->nbound);
 	free_tallies(g->errors, g->nerrors);
 	run_series_free(g->series);
@@ -66,17 +73,49 @@ group_decode(const char *text, size_t n, const char *name, const char *where)
 	return h;
 }
 
+/* Is a metric of this histogram judged by its slow requests? */
+static bool
+has_tail(const char *hist)
+{
+	for (const struct metric *m = metric_table; m->name; m++)
+		if (m->rare_margin > 0 && strcmp(m->hist, hist) == 0)
+			return true;
+	return false;
+}
+
+/* Sets the tail of the last run. */
+static void
+add_tail(struct group *g, const struct hist *h)
+{
+	struct str s = {0};
+
+	tail_write(&s, h);
+	while (g->ntails < g->rows.n) {
+		g->tails = mem_grow(
+		    g->tails, g->ntails, &g->tailcap, sizeof *g->tails);
+		g->tails[g->ntails++] = NULL;
+	}
+	g->tails[g->rows.n - 1] = str_take(&s);
+}
+
 static int
 add_hist(struct group *g, const char *name, const char *text, size_t n,
     const char *where)
 {
+	bool tail = g->has_rate && has_tail(name);
 	struct hist *h;
 
-	if (g->no_hists)
+	if (g->no_hists && !tail)
 		return 0;
 	h = group_decode(text, n, name, where);
 	if (!h)
 		return -1;
+	if (tail)
+		add_tail(g, h);
+	if (g->no_hists) {
+		hist_free(h);
+		return 0;
+	}
 	run_series_hist(g->series, g->rows.n - 1, name, h);
 	merged_add(&g->hists, name, h);
 	return 0;

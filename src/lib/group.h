@@ -32,7 +32,10 @@ struct group {
 	struct group_env *envs; /* one may be listed twice if there are many */
 	size_t nenvs, envcap;
 	struct merged hists;
-	bool no_hists; /* histograms are ignored */
+	bool no_hists; /* histograms are ignored, but for their tails */
+	bool has_rate; /* of requests: slow ones are counted */
+	char **tails;  /* slow requests of each run (tail.h); NULL: not known */
+	size_t ntails, tailcap;
 	struct group_tally *bound, *errors;
 	size_t nbound, nerrors;
 	struct run_series *series; /* NULL: the runs have no series */

@@ -44,6 +44,9 @@ struct metric {
 			   * runs of a side differ, their spread is judged */
 	double exact_margin;    /* of counted runs that agree on each side it is
 				 * exact, with this margin; 0: it never is */
+	double rare_margin;     /* at a rate it is judged by the share of slow
+				 * requests (rare.h), with this margin; 0: it
+				 * never is */
 	const char *instead_of; /* the metric of which it is the ratio to the
 				 * reference server: judged in place of it
 				 * between sessions with the same reference;
@@ -124,6 +127,9 @@ void metric_set_achieved(struct json *metrics);
 /* Is the name, of n bytes, that of a latency? Those of a run that did not reach
  * its rate are how long its queue was, and are not judged. */
 bool metric_follows_rate(const char *name, size_t n);
+
+/* Does the case have a rate, or more than one? */
+bool metric_has_rate(const struct json *config);
 
 /* For the metrics with 'closed': does the load wait for replies, without a rate
  * and without the limit of a search? */

@@ -71,10 +71,10 @@ static const struct record_key delta_keys[] = {{"config", O, true},
     {"df", N, false}, {"method", S, true}, {"paired", B, true},
     {"margin", N, true}, {"margin_from", S, false}, {"class", S, true},
     {"primary", B, false}, {"common", B, false}, {"rest", O, false},
-    {"verdict", S, true}, {"answer", S, false}, {"reason", S, false},
-    {"noise", B, false}, {"outweighed", B, false}, {"visible", N, false},
-    {"needed", O, false}, {"waiver", O, false}, {"notes", A, false},
-    {"together", S, false}, {"functions", S, false}, {0}};
+    {"slow", O, false}, {"verdict", S, true}, {"answer", S, false},
+    {"reason", S, false}, {"noise", B, false}, {"outweighed", B, false},
+    {"visible", N, false}, {"needed", O, false}, {"waiver", O, false},
+    {"notes", A, false}, {"together", S, false}, {"functions", S, false}, {0}};
 
 static const struct record_key comparison_keys[] = {{"baseline", O, true},
     {"contender", O, true}, {"cases", N, true}, {"verdicts", O, true},

@@ -7,9 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define CASE_SD .01  /* as the standard deviation of ln(value) */
 #define ASSUMED_DF 3 /* degrees of freedom: known only roughly */
 
-enum { MEMORY = SESSIONS_VIRTUAL + 1, RATIO, ASSUMPTIONS };
+enum { MEMORY = SESSIONS_VIRTUAL + 1, RATIO, RARE, ASSUMPTIONS };
 
 static const struct {
 	double sd;
@@ -20,6 +21,7 @@ static const struct {
     [SESSIONS_ANY] = {.02, "perhaps a virtual machine"},
     [MEMORY] = {.002, "memory"}, /* what grows with the number of keys */
     [RATIO] = {.015, "ratios to a reference"}, /* of the same block */
+    [RARE] = {.7, "the slowest requests"},
 };
 
 struct sessions {
@@ -103,14 +105,24 @@ sessions_see(enum sessions_host so_far, const struct json *env)
 	return json_bool(v, true) ? SESSIONS_ANY : so_far; /* not a boolean */
 }
 
+double
+sessions_case_sd(const struct metric *m, double sd)
+{
+	return m && m->rare_margin > 0 ? sd : fmin(CASE_SD, sd);
+}
+
 struct model_prior
 sessions_assume(
     const struct metric *m, enum sessions_host host, const char **of)
 {
-	int a = m && m->grows ? MEMORY : m && m->instead_of ? RATIO : (int)host;
+	int a = !m               ? (int)host
+	    : m->grows           ? MEMORY
+	    : m->instead_of      ? RATIO
+	    : m->rare_margin > 0 ? RARE
+				 : (int)host;
 
 	if (of)
 		*of = assumptions[a].what;
 	return (struct model_prior){assumptions[a].sd,
-	    fmin(assumptions[a].sd, SESSIONS_CASE_SD), ASSUMED_DF, 0};
+	    sessions_case_sd(m, assumptions[a].sd), ASSUMED_DF, 0, 0};
 }

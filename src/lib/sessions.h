@@ -14,10 +14,6 @@ struct json;
 struct metric;
 struct sessions;
 
-/* The most that a session is assumed to do to one case, as the standard
- * deviation of ln(value). */
-#define SESSIONS_CASE_SD .01
-
 #define SESSIONS_UNKNOWN UINT32_MAX /* a run that names no session */
 
 struct sessions *sessions_new(void);
@@ -47,6 +43,10 @@ enum sessions_host { SESSIONS_BARE, SESSIONS_ANY, SESSIONS_VIRTUAL };
 
 /* Returns what is known with one more environment; begin with SESSIONS_BARE. */
 enum sessions_host sessions_see(enum sessions_host, const struct json *env);
+
+/* Returns what a session is assumed to do to one case, where sessions differ by
+ * 'sd' in this metric: not more than 1 %, but of rare events as much. */
+double sessions_case_sd(const struct metric *, double sd);
 
 /* Returns how much sessions are assumed to differ in this metric, where it was
  * not measured; NULL: in a time or a rate. Sets 'of', unless NULL, to the name

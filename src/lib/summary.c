@@ -51,8 +51,9 @@ struct metric_summary {
 	const uint32_t *machines; /* machine number of each run; 0: unknown */
 	size_t n;
 	const struct run_series *series; /* NULL if runs have none */
-	struct stats_rule *rule; /* cache; filled by the metric before */
-	double precision;        /* wanted, or 0 */
+	struct stats_rule *rule;   /* cache; filled by the metric before */
+	double precision;          /* wanted, or 0 */
+	const struct group *group; /* has the tails of the runs */
 	/* Set by begin_metrics. */
 	bool placed; /* every run has a session */
 	bool timed;  /* the position of every run in its session is known */
@@ -223,6 +224,27 @@ append_list(struct sink *o, const struct metric_summary *d, const double *v,
 	o->s.s[o->s.len - 1] = ']';
 }
 
+/* Appends the tails of the runs that have a value, if all of them are known. */
+static void
+append_tails(struct sink *o, const struct metric_summary *d, const double *v)
+{
+	const struct group *g = d->group;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (!isnan(v[d->at[i]]) &&
+		    (d->at[i] >= g->ntails || !g->tails[d->at[i]]))
+			return;
+	str_add(&o->s, ",\"tails\":[");
+	for (size_t i = 0; i < d->n; i++) {
+		if (isnan(v[d->at[i]]))
+			continue;
+		str_add(&o->s, g->tails[d->at[i]]);
+		sink_relieve(o);
+		str_addc(&o->s, ',');
+	}
+	o->s.s[o->s.len - 1] = ']';
+}
+
 /* 'v' has the value of each run in the order of 'runs', or NAN. 'brief' leaves
  * out values, blocks and sessions. */
 static void
@@ -230,6 +252,7 @@ write_metric(struct sink *o, struct metric_summary *d, const char *name,
     const double *v, bool brief)
 {
 	double mad, *sorted = d->sorted;
+	const struct metric *of = metric_find(name);
 	struct precision m;
 	bool blocked = true;
 	size_t n = 0;
@@ -255,6 +278,8 @@ write_metric(struct sink *o, struct metric_summary *d, const char *name,
 		append_list(o, d, v, BLOCKS);
 	if (!brief && (blocked || d->placed) && d->ids)
 		append_list(o, d, v, SESSIONS);
+	if (!brief && of && of->rare_margin > 0)
+		append_tails(o, d, v);
 	if (n >= ENOUGH)
 		append_outliers(&o->s, d, v, m.median, mad);
 }
@@ -609,7 +634,8 @@ write_group(struct sink *o, struct common *s, struct group *g, bool brief)
 	    .n = n,
 	    .series = g->series,
 	    .rule = &s->rule,
-	    .precision = s->precision};
+	    .precision = s->precision,
+	    .group = g};
 	begin_metrics(&d);
 	write_metrics(o, g, &d, brief);
 	append_tail(&o->s, s, g, at, brief);
@@ -690,6 +716,16 @@ summary_free(struct summary *s)
 	free(s);
 }
 
+static bool
+has_rate(const struct summary *s, size_t config)
+{
+	struct json *j = caseset_value(s->common.configs, config);
+	bool has = metric_has_rate(j);
+
+	json_free(j);
+	return has;
+}
+
 static struct group *
 find_group(struct summary *s, size_t subject, size_t config)
 {
@@ -702,6 +738,7 @@ find_group(struct summary *s, size_t subject, size_t config)
 	g->subject = subject;
 	g->config = config;
 	g->no_hists = s->no_hists;
+	g->has_rate = has_rate(s, config);
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
 	s->groups[s->n++] = g;
 	return g;

@@ -21,7 +21,8 @@ void summary_free(struct summary *);
  * precision, a relative half width such as .01. */
 void summary_set_precision(struct summary *, double precision);
 
-/* From now on the histograms of runs are ignored. */
+/* From now on the histograms of runs are ignored, but for their slow requests
+ * (tail.h). */
 void summary_ignore_hists(struct summary *);
 
 /*

@@ -272,7 +272,7 @@ write_change_words(struct str *s, const struct row *r)
 	}
 	if (strcmp(metric_base(r->name), "rps") != 0) {
 		metric_write_label(s, r->name);
-		str_addc(s, ' ');
+		str_add(s, r->rare.above_ms > 0 ? ": " : " ");
 	}
 	changetext_words(s, &t);
 	str_add(s, report_is_by_rest(r) ? " relative to the other cases" : "");
@@ -300,13 +300,14 @@ brief_add_rest(
 		str_add(s, s->len ? "; " : "also ");
 		metric_write_label(s, r->name);
 		str_addc(s, ' ');
-		if (r->metric.exact) {
+		if (r->metric.exact || r->rare.above_ms > 0) {
 			write_pair(s, r);
 			str_add(s, ", ");
 		}
 		(r->verdict < VERDICT_EQUIVALENT ? write_change
 						 : report_change)(s, r);
-		str_printf(s, " %s", describe_verdict(r));
+		str_printf(s, r->rare.above_ms > 0 ? ": %s" : " %s",
+		    describe_verdict(r));
 		if (report_functions(r) && !report_is_work(r))
 			str_printf(s, ", %s", report_functions(r));
 	}

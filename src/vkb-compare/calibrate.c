@@ -230,7 +230,7 @@ judge_windows(struct entry *e, const struct model_prior *prior, double *v,
 	for (size_t w = 0; w < WAYS; w++)
 		e->of[w].sizes = mem_array(most + 1, sizeof *x);
 	for (size_t i = 0; i < 2 * runs; i++)
-		rounds[i] = (struct round){"", (double)i};
+		rounds[i] = (struct round){.session = "", .block = (double)i};
 	for (size_t s = 0; s < most; s++) {
 		for (size_t i = 0; i < runs; i++) {
 			x[i] = v[s + 2 * i];
@@ -315,7 +315,9 @@ add_entry(struct calibration *c, const struct run *v, size_t n,
 		    json_get_num(json_get(v[i].record, "metrics"), metric, NAN);
 
 		sample_add(&runs, &x,
-		    &(struct round){*session ? session : NULL, v[i].block}, 1);
+		    &(struct round){.session = *session ? session : NULL,
+			.block = v[i].block},
+		    1);
 	}
 	e->interleaved = are_interleaved(v, n);
 	e->n = runs.n;

@@ -181,6 +181,18 @@ explain_others(struct str *s, const struct row *r)
 	str_addc(s, '\n');
 }
 
+/* Of a row that is judged by them. */
+static void
+explain_slow(struct str *s, const struct row *r)
+{
+	if (r->rare.above_ms > 0)
+		str_printf(s,
+		    "  slow       %.2g%% and %.2g%% of the requests of a run "
+		    "took more than %.3g ms, which the change is of\n",
+		    100 * r->rare.share[0], 100 * r->rare.share[1],
+		    r->rare.above_ms);
+}
+
 /* The change and its error; then, if the row is judged by it, the rest. */
 static void
 explain_changes(struct str *s, const struct row *r)
@@ -287,6 +299,7 @@ explain_row(struct str *s, const struct comparison *c, const struct row *r)
 	explain_runs(s, r);
 	explain_sessions(s, c, r);
 	explain_others(s, r);
+	explain_slow(s, r);
 	explain_changes(s, r);
 	explain_probability(s, c, r);
 	str_printf(

@@ -17,6 +17,10 @@
 #include <string.h>
 #include <sys/param.h>
 
+/* Stands for the metric of rows that are judged by slow requests, which are no
+ * part of the sheet of the others. */
+#define RARE " rare"
+
 /*
  * Are both sides the same measurement? All metrics must be equal: coarse values
  * of one metric may be equal by chance.
@@ -108,10 +112,11 @@ number_session(struct session_names *t, const struct round *r, int side)
 	return (uint32_t)(3 * id) + 1 + (uint32_t)side;
 }
 
-/* Adds the runs of both sides. Returns false if one has no session. */
+/* Adds the runs of both sides; 'rare' is the row if it is judged by slow
+ * requests. Returns false if one has no session. */
 static bool
 add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
-    struct session_names *names)
+    struct session_names *names, const struct row *rare)
 {
 	bool known = true;
 
@@ -120,7 +125,8 @@ add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
 			const struct round *r = &s[j].rounds[i];
 
 			known = known && r->session;
-			sheet_add(sheet, row, j, s[j].v[i],
+			sheet_add(sheet, row, j,
+			    rare ? rare_value(rare, (size_t)j, i) : s[j].v[i],
 			    number_session(names, r, j), r->block);
 		}
 	return known;
@@ -138,7 +144,7 @@ infer_samples(
 
 	for (int j = 0; j < 2; j++)
 		add_blocks(&names, &s[j], j);
-	add_samples(sheet, 0, s, &names);
+	add_samples(sheet, 0, s, &names, NULL);
 	row = sheet_rows(sheet);
 	model_judge(row, 1, prior, &m);
 	verdict_take(&f, row);
@@ -201,7 +207,8 @@ infer_prior(struct metric_facts *of, struct row *const *rows, size_t n,
 		p->session_sd = row->session_sd;
 		p->df = row->session_df;
 	}
-	p->case_sd = fmin(SESSIONS_CASE_SD, p->session_sd);
+	p->case_sd = sessions_case_sd(&first->metric, p->session_sd);
+	p->sizes = first->rare.above_ms > 0 ? RARE_SIZES : 1;
 }
 
 /* Sets what other programs may have done: to all rows what they did to each of
@@ -214,9 +221,11 @@ set_busy(const struct group *g, struct model_row *models)
 	for (size_t i = 0; i < g->n; i++)
 		least = fmin(least, busy_noise(g->rows[i]));
 	g->of->prior.others = least;
-	for (size_t i = 0; i < g->n; i++)
+	for (size_t i = 0; i < g->n; i++) {
+		models[i].least_var = g->rows[i]->rare.least_var;
 		models[i].apart =
 		    busy_noise(g->rows[i]) - least + busy_own_noise(g->rows[i]);
+	}
 }
 
 struct verdict_facts
@@ -410,6 +419,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	    sheet_new(g->n, metric_has_clock(&g->rows[0]->metric));
 	struct session_names names = begin_sessions();
 	struct model_row *models;
+	bool rare = g->rows[0]->rare.above_ms > 0;
 	size_t apart = 0;
 
 	of->name = g->rows[0]->name;
@@ -417,8 +427,11 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 		add_blocks(&names, &g->rows[i % g->n]->used[i / g->n],
 		    (int)(i / g->n));
 	for (size_t i = 0; i < g->n; i++)
-		if (!add_samples(sheet, i, g->rows[i]->used, &names))
+		if (!add_samples(sheet, i, g->rows[i]->used, &names,
+			rare ? g->rows[i] : NULL))
 			c->unnamed_sessions = true;
+	if (rare)
+		sheet_take_logs(sheet);
 	models = sheet_rows(sheet);
 	of->step = sheet_step(sheet);
 	of->cases = g->n;
@@ -432,7 +445,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 		apart += g->rows[i]->model.sessions_of[0] > 0;
 	}
 	note_sessions(c, g);
-	if (g->n >= INFER_COMMON && apart == g->n)
+	if (g->n >= INFER_COMMON && apart == g->n && !rare)
 		add_common(c, g);
 	end_sessions(&names);
 	sheet_free(sheet);
@@ -448,7 +461,9 @@ infer_rows(struct comparison *c, const struct rules *r)
 
 	for (size_t i = 0; i < n; i++)
 		ids[i] = c->rows[i].exact ? SIZE_MAX
-					  : intern_id(names, c->rows[i].name);
+		    : c->rows[i].rare.above_ms > 0
+		    ? intern_id(names, RARE)
+		    : intern_id(names, c->rows[i].name);
 	metrics = intern_count(names);
 	c->host = find_host(c);
 	c->metrics = mem_array(metrics + 1, sizeof *c->metrics);

@@ -68,6 +68,16 @@ make_rest(const struct row *r)
 	return j;
 }
 
+static struct json *
+make_slow(const struct rare *of)
+{
+	struct json *j = json_object();
+
+	json_set_num(j, "above_ms", of->above_ms);
+	json_set(j, "shares", json_pair(of->share[0], of->share[1]));
+	return j;
+}
+
 /* 'decides' is the case if this row decides its answer, or NULL. */
 static struct json *
 make_delta(const struct comparison *c, const struct row *r,
@@ -104,6 +114,8 @@ make_delta(const struct comparison *c, const struct row *r,
 		json_set_bool(rec, "common", true);
 	if (r->rest.ratio > 0)
 		json_set(rec, "rest", make_rest(r));
+	if (r->rare.above_ms > 0)
+		json_set(rec, "slow", make_slow(&r->rare));
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	if (r->verdict == VERDICT_INCONCLUSIVE) {
 		report_reason(&text, r);

@@ -239,6 +239,7 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 		row.gate = row.primary = false;
 	if (row.margin_auto)
 		widen_margin(c, &row, r);
+	rare_measure(&row);
 	row.client_bound = cases_client_bound(p->side[0]) > 0 ||
 	    cases_client_bound(p->side[1]) > 0;
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);

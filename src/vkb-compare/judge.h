@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "cases.h"
+#include "rare.h"
 #include "reference.h"
 #include "rules.h"
 #include "sample.h"
@@ -45,6 +46,7 @@ struct row {
 	double session_sd; /* of the policy, in ln(value), with session_df */
 	double session_df; /* 0: it does not say it */
 	bool waived;       /* a regression that does not fail */
+	struct rare rare;  /* judged by counts of slow requests */
 	struct sample used[2];         /* values, by side; borrowed */
 	struct model_row model;        /* its noise; the runs are not kept */
 	const struct metric_facts *of; /* NULL: it has no noise */

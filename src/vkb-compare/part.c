@@ -7,13 +7,15 @@
 #include "metric.h"
 #include "recordreader.h"
 #include "str.h"
+#include "tail.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The lists of a metric, as they are written; NAN: not a number. */
-enum { VALUES, BLOCKS, SESSIONS, LISTS };
+/* The lists of a metric, as they are written; NAN: not a number. Of TAILS, the
+ * numbers of all, and where each ends in them. */
+enum { VALUES, BLOCKS, SESSIONS, TAILS, TAIL_ENDS, LISTS };
 
 struct lists {
 	double *v[LISTS];
@@ -45,6 +47,17 @@ skip_member(struct record_reading *x, uint64_t *hash)
 	return skip_value(&x->c);
 }
 
+static double *
+add_number(struct lists *l, size_t which)
+{
+	double *v = l->v[which] =
+	    mem_grow(l->v[which], l->n[which], &l->cap[which], sizeof *v);
+
+	v += l->n[which]++;
+	*v = NAN;
+	return v;
+}
+
 static bool
 read_list(struct jsonscan *c, struct lists *l, size_t which)
 {
@@ -54,13 +67,14 @@ read_list(struct jsonscan *c, struct lists *l, size_t which)
 		return skip_value(c);
 	jsonscan_array(c);
 	while (jsonscan_element(c, &first)) {
-		double *v = l->v[which] = mem_grow(
-		    l->v[which], l->n[which], &l->cap[which], sizeof *v);
-
-		v += l->n[which]++;
-		*v = NAN;
-		if (!jsonscan_number(c, v) && !skip_value(c))
+		if (which == TAIL_ENDS) {
+			if (!read_list(c, l, TAILS))
+				return false;
+			*add_number(l, which) = (double)l->n[TAILS];
+		} else if (!jsonscan_number(c, add_number(l, which)) &&
+		    !skip_value(c)) {
 			return false;
+		}
 	}
 	return !c->failed;
 }
@@ -68,8 +82,10 @@ read_list(struct jsonscan *c, struct lists *l, size_t which)
 static bool
 read_metric(struct record_reading *x, struct jsonscan_text *name)
 {
-	static const char *const names[LISTS] = {
-	    "values", "blocks", "sessions"};
+	static const char *const names[LISTS] = {[VALUES] = "values",
+	    [BLOCKS] = "blocks",
+	    [SESSIONS] = "sessions",
+	    [TAIL_ENDS] = "tails"};
 	struct part_reader *r = x->to;
 	struct part *p = &r->part;
 	struct jsonscan *c = &x->c;
@@ -98,7 +114,7 @@ read_metric(struct record_reading *x, struct jsonscan_text *name)
 		size_t k = 0;
 
 		record_reader_resolve(x->reader, &key);
-		while (k < LISTS && !jsonscan_is(&key, names[k]))
+		while (k < LISTS && (!names[k] || !jsonscan_is(&key, names[k])))
 			k++;
 		ok = k < LISTS ? read_list(c, l, k) : skip_value(c);
 	}
@@ -176,10 +192,39 @@ part_tree(struct part_reader *r, const char *text, size_t n)
 	return r->trees[id];
 }
 
+/* Sets the tails of the runs of a metric, if all of them are known. */
+static void
+set_tails(struct part *p, const struct lists *l, struct round *rounds)
+{
+	size_t runs = l->n[VALUES], at = 0;
+	struct tail *v;
+	double *numbers;
+	bool known = true;
+
+	if (!runs || l->n[TAIL_ENDS] != runs)
+		return;
+	/* One block: the tails, then the numbers of all. */
+	v = mem_resize(
+	    NULL, 1, runs * sizeof *v + (l->n[TAILS] + 1) * sizeof *numbers);
+	p->tails = mem_resize(p->tails, p->ntails + 1, sizeof(struct tail *));
+	p->tails[p->ntails++] = v;
+	numbers = (double *)(v + runs);
+	if (l->n[TAILS])
+		memcpy(numbers, l->v[TAILS], l->n[TAILS] * sizeof *numbers);
+	for (size_t i = 0; i < runs && known; i++) {
+		size_t end = (size_t)l->v[TAIL_ENDS][i];
+
+		known = tail_read(&v[i], numbers + at, end - at) == 0;
+		at = end;
+	}
+	for (size_t i = 0; i < runs && known; i++)
+		rounds[i].tail = &v[i];
+}
+
 /* Sets the runs of a metric by its lists; sessions are numbers of the names. */
 static void
-set_runs(struct part_metric *m, const struct lists *l, const char *const *names,
-    size_t n)
+set_runs(struct part *p, struct part_metric *m, const struct lists *l,
+    const char *const *names, size_t n)
 {
 	size_t runs = l->n[VALUES];
 	struct round *rounds = mem_array(runs + 1, sizeof *rounds);
@@ -193,6 +238,7 @@ set_runs(struct part_metric *m, const struct lists *l, const char *const *names,
 		if (at >= 0 && at < (double)n)
 			rounds[i].session = names[(size_t)at];
 	}
+	set_tails(p, l, rounds);
 	sample_add(&m->runs, l->v[VALUES], rounds, runs);
 	free(rounds);
 }
@@ -217,7 +263,7 @@ set_metrics(struct part *p, const struct lists *lists)
 	for (const struct json *j = json_first(sessions); j; j = json_next(j))
 		names[n++] = json_str(j);
 	for (size_t i = 0; i < p->nmetrics; i++)
-		set_runs(&p->metrics[i], &lists[i], names, n);
+		set_runs(p, &p->metrics[i], &lists[i], names, n);
 	free(names);
 	if (p->nmetrics)
 		qsort(
@@ -259,6 +305,9 @@ part_free(struct part *p)
 {
 	for (size_t i = 0; i < p->nmetrics; i++)
 		sample_free(&p->metrics[i].runs);
+	for (size_t i = 0; i < p->ntails; i++)
+		free(p->tails[i]);
+	free(p->tails);
 	free(p->metrics);
 	free(p->hists);
 	free(p->quantiles);

@@ -95,6 +95,7 @@ read_row(struct row *r, const struct json *rec)
 	const struct json *n = json_get(rec, "n");
 	const struct json *needed = json_get(rec, "needed");
 	const struct json *rest = json_get(rec, "rest");
+	const struct json *slow = json_get(rec, "slow");
 	struct verdict_facts *f = &r->facts;
 
 	r->name = mem_str(json_get_str(rec, "metric"));
@@ -126,6 +127,10 @@ read_row(struct row *r, const struct json *rec)
 	r->rest.ratio = json_get_num(rest, "ratio", 0);
 	if (read_pair(rest, "ci95", &r->rest.lo, &r->rest.hi) < 0)
 		return "'ci95' of 'rest' is not two numbers";
+	r->rare.above_ms = json_get_num(slow, "above_ms", 0);
+	if (slow &&
+	    read_pair(slow, "shares", &r->rare.share[0], &r->rare.share[1]) < 0)
+		return "'shares' of 'slow' is not two numbers";
 	if (strcmp(json_get_str(rec, "method"), "assumed") == 0 &&
 	    counted_may_be(&r->metric))
 		counted_make_exact(&r->metric);

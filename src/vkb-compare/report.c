@@ -136,7 +136,8 @@ report_changetext(const struct row *r)
 	const struct verdict_facts *f = &r->facts;
 
 	return (struct changetext){r->name, {f->median[0], f->median[1]},
-	    f->ratio, report_is_exact(r), f->lo95, f->hi95};
+	    f->ratio, report_is_exact(r), f->lo95, f->hi95, r->rare.above_ms,
+	    {r->rare.share[0], r->rare.share[1]}};
 }
 
 struct changetext
@@ -283,7 +284,11 @@ report_reason(struct str *s, const struct row *r)
 		str_printf(s, "values come in steps of %.2g%%",
 		    100 * expm1(r->model.step));
 	else if (!r->exact && is_on_margin(&r->facts, r->margin))
-		str_printf(s, "lies on the margin of %.3g%%", 100 * r->margin);
+		str_printf(s,
+		    r->rare.above_ms > 0 ? "lies on the margin of %.3gx"
+					 : "lies on the margin of %.3g%%",
+		    r->rare.above_ms > 0 ? 1 / (1 - r->margin)
+					 : 100 * r->margin);
 	else {
 		v = measure_variation(r);
 		if (isnan(v))
@@ -333,7 +338,10 @@ report_verdict(struct str *s, const struct row *r)
 		return;
 	}
 	str_add(s, verdict_name(r->verdict));
-	if (!isnan(r->visible) && !r->noise)
+	if (!isnan(r->visible) && !r->noise && r->rare.above_ms > 0)
+		str_printf(s, ", only changes above %.2gx could be seen",
+		    1 / (1 - r->visible));
+	else if (!isnan(r->visible) && !r->noise)
 		str_printf(s,
 		    r->visible < .1
 			? ", only changes above %.2g%% could be seen"
@@ -407,6 +415,7 @@ report_notes(struct str *s, const struct row *r)
 	    {r->keys_differ, "the faster side may have more keys"},
 	    {r->loads_differ, "one side alone was counted"},
 	    {r->unreached, "the rate was not reached"},
+	    {r->rare.lacking, "one side has no counts of slow requests"},
 	    {r->builds_differ, "the builds were made in different ways"},
 	    {isnan(f->ratio) && !report_is_exact(r),
 		"values of 0 or below: no ratio"},
@@ -432,6 +441,13 @@ report_notes(struct str *s, const struct row *r)
 		}
 	if (report_functions(r))
 		str_printf(s, ": %s", report_functions(r));
+	if (r->rare.above_ms > 0) {
+		struct changetext t = report_changetext(r);
+
+		str_add(s, sep);
+		changetext_percent(s, &t);
+		sep = ", ";
+	}
 	if (is_coarse(r)) {
 		str_printf(s, "%svalues come in steps of %.2g%%", sep,
 		    100 * expm1(r->model.step));

@@ -17,7 +17,7 @@ sample_add(
 			continue;
 		s->v[s->n] = v[i];
 		s->rounds[s->n++] =
-		    rounds ? rounds[i] : (struct round){NULL, NAN};
+		    rounds ? rounds[i] : (struct round){.block = NAN};
 	}
 }
 

@@ -7,11 +7,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct tail;
+
 struct sample {
 	double *v;
 	struct round {
-		const char *session; /* NULL: not known; borrowed */
-		double block;        /* NAN: not known */
+		const char *session;     /* NULL: not known; borrowed */
+		double block;            /* NAN: not known */
+		const struct tail *tail; /* NULL: not known; borrowed */
 	} * rounds;
 	size_t n;
 };

@@ -95,7 +95,7 @@ judge(const struct cell *c, struct drawn *d, struct outcome *o)
 	bool alarm = false;
 
 	model_judge(
-	    d->rows, c->cases, &(struct model_prior){.01, .01, 3, 0}, &m);
+	    d->rows, c->cases, &(struct model_prior){.01, .01, 3, 0, 0}, &m);
 	for (size_t k = 0; k < c->cases; k++) {
 		const struct model_row *row = &d->rows[k];
 		double truth = k < c->changed ? log1p(c->change) : 0;
@@ -161,7 +161,7 @@ formulas(void)
 	static const struct model_run tenfold[] = {
 	    {2.3, 0, 0}, {2.5, 0, 1}, {2.1, 1, 0}, {2.2, 1, 1}};
 	struct model_row r = {.runs = {x, y}, .n = {4, 4}};
-	const struct model_prior prior = {.01, .02, 3, 0};
+	const struct model_prior prior = {.01, .02, 3, 0, 0};
 	struct model_metric m;
 
 	model_judge(&r, 1, &prior, &m);

@@ -77,7 +77,7 @@ draw_report(struct rng *r, size_t cases, size_t n, double noise, double change,
 					0, (double)i};
 		}
 	}
-	model_judge(to->rows, cases, &(struct model_prior){.01, .01, 3, 0},
+	model_judge(to->rows, cases, &(struct model_prior){.01, .01, 3, 0, 0},
 	    &to->metric);
 	for (size_t c = 0; c < cases; c++) {
 		const struct model_row *row = &to->rows[c];

@@ -1,0 +1,76 @@
+#!/bin/sh
+# At a rate p99.9 is judged by how many requests were slow, from the histograms of the
+# runs on: a stall of some of them is found, and its end; one run with a burst shows nothing.
+. "${0%/*}/lib.sh"
+
+# side LABEL TAIL ...: writes a summary record with a run for each tail, as vkb-stats writes
+# them: requests, index of the first time, counts. p99.9 of all runs is 2 ms.
+side() {
+  label=$1
+  shift
+  printf '%s\n' "$@" | jq -c -s --arg name "$label" '{type: "summary", v: 1, subject: {label: $name},
+    config: {command: "INCR", rate: 5000}, n: length, failed: 0, sessions: ["s"],
+    metrics: {p999_latency_ms: {values: [range(length) | 2 + . / 100 + ($name | length) / 1000], blocks: [range(length)],
+      sessions: [range(length) | 0], tails: .}}}'
+}
+# Times 160 to 164 are 1.05 to 1.48 ms.
+side old '[5000,160,40,20,7,4,2]' '[5000,160,44,18,8,5,1]' '[5000,160,38,22,6,4]' \
+  '[5000,160,40,21,9,5,3]' '[5000,160,42,19,6,3,1]' '[5000,160,41,20,8,6,2]' >base
+side slower '[5000,160,90,70,57,54,52]' '[5000,160,94,68,58,55,51]' '[5000,160,88,72,56,54,50]' \
+  '[5000,160,90,71,59,55,53]' '[5000,160,92,69,56,53,51]' '[5000,160,91,70,58,56,52]' >stall
+side bursty '[5000,160,40,20,7,5,2]' '[5000,160,44,18,8,4,1]' '[5000,160,2438,2420,2406,2404,2400]' \
+  '[5000,160,40,21,9,6,3]' '[5000,160,42,19,6,4,1]' '[5000,160,41,20,8,4,2]' >burst
+compare() { vkb-compare -m p999_latency_ms -f jsonl "$@" >deltas; }
+
+test_status 1 'slow requests that became more are a regression' compare base stall
+row='select(.type == "delta")'
+test_same 'regression 0.333' "$(jq -r "$row"' | "\(.verdict) \(.margin * 1000 | floor / 1000)"' deltas)" \
+  'the margin is that of their share'
+test_same true "$(jq "$row"' | .slow.above_ms > 1.3 and .slow.above_ms < 1.4 and
+  (.slow.shares[0] - .0009 | fabs) < 1e-9 and (.slow.shares[1] - .0109 | fabs) < 1e-9 and
+  (.ratio / (.slow.shares[1] + .001) * (.slow.shares[0] + .001) - 1 | fabs) < .01 and
+  (.median | map(. * 1000 | round)) == [2028, 2031]' deltas)" \
+  'slow is above p99.9 of the baseline, the ratio is that of the shares, the medians are in ms'
+vkb-compare -m p999_latency_ms base stall >text
+test_match '^Worse: INCR .p99.9: 1.1% of requests above 1.4 ms, before 0.09%.' text \
+  'the sentence has what decided'
+vkb-compare --deltas deltas | grep -v '^Next:' >again
+grep -v '^Next:' text >once
+test_same "$(cat once)" "$(cat again)" 'the records have all that the text says'
+test_status 0 'fewer are an improvement' compare stall base
+test_same improvement "$(jq -r "$row.verdict" deltas)" 'the same rule in the other direction'
+compare base burst
+jq -r "$row.verdict" deltas >verdict
+test_match 'equivalent|inconclusive' verdict 'one run with a burst shows nothing'
+
+# Without counts on a side, or with a margin that was chosen, it is judged by its value.
+jq -c 'del(.metrics[].tails)' base >bare
+test_status 0 'without counts p99.9 did not change' compare bare stall
+test_same 'null 0.25 true' \
+  "$(jq -r "$row"' | "\(.slow) \(.margin) \(.notes | tostring | contains("one side has no counts of slow requests"))"' deltas)" \
+  'the record says why'
+compare --margin p999_latency_ms=10% base stall
+test_same 'null 0.1' "$(jq -r "$row"' | "\(.slow) \(.margin)"' deltas)" \
+  'a margin that was chosen is one of the value'
+jq -c '.config |= del(.rate)' base >closed
+jq -c '.config |= del(.rate)' stall >closed.stall
+compare closed closed.stall
+test_same null "$(jq "$row.slow" deltas)" 'a load without a rate is judged by its value'
+sed 's/\[5000,160,40,20,7,4,2\]/[5000,160,40,50,7,4,2]/' base >wrong
+compare wrong stall
+test_same null "$(jq "$row.slow" deltas)" 'counts that rise with the time are refused'
+
+# From a real load: what vkb-stats keeps is what the histograms of the runs have.
+cat >config <<'END'
+[{"commands": ["SET"], "duration": 0.3, "rate": 4000, "keyspacelen": [100], "data_sizes": [8],
+  "pipelines": [1], "clients": [5], "cluster_mode": false, "tls_mode": false, "warmup": 0}]
+END
+test_status 0 'two runs at a rate' vkb-load -q --runs 2 config
+mv .out runs
+vkb-stats runs >summary
+test_same true "$(jq -s '(.[:-1] | map([.metrics.requests, .metrics.max_latency_ms])) as $runs |
+  .[-1].metrics.p999_latency_ms.tails | length == 2 and
+  (map(.[0]) | add) >= ($runs | map(.[0]) | add) and
+  (map(pow(2; (.[1] + length - 2) / 8) / 1e6) | max) >= ($runs | map(.[1]) | max)' runs summary)" \
+  'a summary has the requests of each run, up to the slowest'
+test_done
