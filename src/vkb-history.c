@@ -90,7 +90,8 @@ hash_record(const struct json *rec)
 }
 
 /* Returns the key that tells whether a record was added before: of a successful
- * run its session, case and index, of a commit its id. A failed run may be
+ * run its session, case and index, and whether it was counted, as a session
+ * counts and measures a case; of a commit its id. A failed run may be
  * repeated, so that its key is the whole record and how many equal ones came
  * before, by the set 'equal'; that of all others is the whole record. */
 static unsigned long long
@@ -117,6 +118,7 @@ make_key(const struct json *rec, struct hashset *equal)
 	h = str_hash(h, session, strlen(session) + 1);
 	h = mix_hash(h, json_hash(json_get(rec, "config")));
 	h = mix_hash(h, json_hash(json_get(rec, "subject")));
+	h = mix_hash(h, json_get_bool(rec, "counted", false));
 	return mix_hash(h, (unsigned long long)index);
 }
 

@@ -35,6 +35,9 @@ runs "$(id 1)" 2026-01-01T00:00:00Z s1 6 1000 >further
 test_that 'two more runs of a session are accepted' history add h further
 test_same "$(cat further)" "$(cat "h/$(id 1).jsonl")" 'only the new runs are added'
 test_empty "$(cat .err .out)" 'nothing is printed on stderr'
+sed 's/"metrics"/"counted":true,&/' one >counted
+test_that 'a case that was counted and measured in one session is accepted' vkb-history add both one counted one
+test_match '^vkb-history: 8 records added to 1 file, 4 there already$' .err 'the counted runs are other runs'
 sed 's/SET/GET/' one | vkb-history -q add h
 test_same 10 "$(lines "h/$(id 1).jsonl")" 'runs of another case are added from standard input'
 head -n 1 one | sed 's/"session":"s1","index":1,//' >none
