@@ -33,7 +33,7 @@ test_match '^\*\*Worse: C2 \(5\.[0-9]% slower\), C1 \(5\.[0-9]% slower\)\.\*\* B
 test_same "$(vkb-compare --baseline base runs | tr '\n' ' ' | grep -o 'Worse: .* 2 cases\.')" \
   "$(sed -n 's/\*\*//g; s/\\//g; /^Worse: /p' comment.md)" 'the sentences are those of the text'
 test_match '^\| answer \| case \| throughput \| change \| p50 \| p99 \|$' comment.md 'the table has a column for each metric that people ask for'
-test_match '^\| 🔴 worse \| C2 \| 100K .*9[45]\.[0-9]K \| 5\.[0-9]% slower \| &#43;5\.[0-9]% \| &#43;5\.[0-9]% \|$' comment.md \
+test_match '^\| 🔴 worse \| C2 \| 100K .*9[45]\.[0-9]K \| 5\.[0-9]% slower \| [+]5\.[0-9]% \| [+]5\.[0-9]% \|$' comment.md \
   'a case is one row, and its symbol has a word'
 test_match '^Measured: 8 runs each, interleaved; 50 clients$' comment.md 'one line says how it was measured'
 test_match '^    vkb-ab -C \. base=a{12} head=b{12} -- cases\.jsonl --runs 8$' comment.md 'the comment has a command that repeats the measurement'

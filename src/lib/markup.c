@@ -2,6 +2,7 @@
 #include "err.h"
 #include "str.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -40,17 +41,35 @@ append_separated_sign(struct str *to, char c)
 	str_printf(to, "&#%d;&#8203;", c);
 }
 
+/* Returns the length of the interval, such as "[+0.7, -1]", that the text
+ * begins with; 0: it does not, or it would become a link. */
+static size_t
+measure_interval(const char *s)
+{
+	size_t n = *s == '[' ? strspn(s + 1, "+-.0123456789, ") : 0;
+
+	return n && isdigit((unsigned char)s[n]) && s[n + 1] == ']' &&
+		(!s[n + 2] || !strchr("([:", s[n + 2]))
+	    ? n + 2
+	    : 0;
+}
+
 /* 's' is the result of str_visible. */
 static void
 escape_markdown(struct str *to, const char *s)
 {
-	static const char special[] = "\\`*[]<>|^~&$", signs[] = "!~&$%";
+	static const char special[] = "\\`*[]<|^~&$", signs[] = "!~&$%";
 	const char *start = s + strspn(s, " ");
+	size_t n;
 
 	for (const char *p = s; *p; p++) {
 		bool first = p == s, joined = is_alphanumeric(p[1]);
 
-		if (*p == '@' || *p == '#' ||
+		n = measure_interval(p);
+		if (n) {
+			str_addn(to, p, n);
+			p += n - 1;
+		} else if (*p == '@' || *p == '#' ||
 		    (strchr(signs, *p) && (joined || p[1] == '"')))
 			append_separated_sign(to, *p);
 		else if (*p == ':' && (p[1] == '/' || joined))
@@ -59,8 +78,9 @@ escape_markdown(struct str *to, const char *s)
 			append_separated_sign(to, *p); /* www. */
 		else if (*p == '-' && !first && strchr("hH", p[-1]))
 			append_separated_sign(to, *p); /* GH-12 */
-		else if (strchr(special, *p) || (*p == '+' && first) ||
-		    (*p == '/' && p == start) || /* GitLab: /merge */
+		else if (strchr(special, *p) ||
+		    (p == start && strchr("/>", *p)) || /* GitLab: /merge */
+		    (p == start && *p == '+' && strchr(" ", p[1])) ||
 		    (*p == '_' &&
 			!(!first && is_alphanumeric(p[-1]) && joined)))
 			str_printf(to, "&#%d;", *p);

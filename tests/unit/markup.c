@@ -32,7 +32,15 @@ markdown(void)
 	gives(markup_markdown, "SET data_size=16, 1 GET!",
 	    "SET data_size=16, 1 GET!");
 	gives(markup_markdown, "a|b`c<d>\\*[e](f)",
-	    "a&#124;b&#96;c&#60;d&#62;&#92;&#42;&#91;e&#93;(f)");
+	    "a&#124;b&#96;c&#60;d>&#92;&#42;&#91;e&#93;(f)");
+	gives(markup_markdown, "1.02 -> 1.03: +0.7% [+0.7, -1] [2]",
+	    "1.02 -> 1.03: +0.7% [+0.7, -1] [2]");
+	gives(markup_markdown, "+5%", "+5%");
+	gives(markup_markdown, "+ a", "&#43; a");
+	gives(markup_markdown, " > a", " &#62; a");
+	gives(markup_markdown, "[1](x) [1][2]: [ ] [^1] [] [1",
+	    "&#91;1&#93;(x) &#91;1&#93;&#91;2&#93;: &#91; &#93; "
+	    "&#91;&#94;1&#93; &#91;&#93; &#91;1");
 	gives(markup_markdown, "_a_b_", "&#95;a_b&#95;");
 	gives(markup_markdown, "@me #1 GH-2 h-i",
 	    "&#64;&#8203;me &#35;&#8203;1 GH&#45;&#8203;2 h&#45;&#8203;i");

@@ -286,7 +286,7 @@ shifts(void)
 	double by = 0;
 
 	check_ratio(
-	    l, "| 1.23x &#91;1.10, 1.30&#93; |", "the ratio of a percentile");
+	    l, "| 1.23x [1.10, 1.30] |", "the ratio of a percentile");
 	l.lo = NAN;
 	check_ratio(l, "| 1.23x |", "a ratio without an interval");
 	l.ratio = NAN;
