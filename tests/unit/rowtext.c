@@ -285,8 +285,7 @@ shifts(void)
 	char size[] = "size";
 	double by = 0;
 
-	check_ratio(
-	    l, "| 1.23x [1.10, 1.30] |", "the ratio of a percentile");
+	check_ratio(l, "| 1.23x [1.10, 1.30] |", "the ratio of a percentile");
 	l.lo = NAN;
 	check_ratio(l, "| 1.23x |", "a ratio without an interval");
 	l.ratio = NAN;
