@@ -311,7 +311,7 @@ two x '{"command":"SET"}' 10 11 10 11 >base
 two y '{"command":"SET"}' 10 11 10 11 >new
 two z '{"command":"SET"}' 5 5 5 5.1 >>new
 test_status 1 'several contenders are compared' vkb-compare -v base new
-test_same 2 "$(grep -c '^of .* against ' .out)" 'each contender is compared with the baseline'
+test_same 2 "$(grep -c '^Comparing .* against ' .out)" 'each contender is compared with the baseline'
 
 # --- the baseline
 
@@ -324,14 +324,14 @@ sed 's/"subject":{/&"label":"8.1.0",/' "$a" >labelled
 cat labelled "$b" >two
 test_that 'a label that is also the version of another subject' \
   vkb-compare -v --baseline 8.1.0 --margin 20% two
-test_match '^of .* against 8.1.0 ' .out 'a label comes before the version of another subject'
+test_match '^Comparing .* against 8.1.0 ' .out 'a label comes before the version of another subject'
 # A branch reports the version of the release that it was cut from. So refs and commits
 # come before versions, and labels come before refs.
 sed 's/"ref":"unstable"/"ref":"8.1.0"/' "$a" >tagged
 cat "$b" tagged >two
 test_that 'a ref that is also the version of both subjects' \
   vkb-compare -v --baseline 8.1.0 --margin 20% two
-test_match '^of my-branch .* against 8.1.0 ' .out \
+test_match '^Comparing my-branch .* against 8.1.0 ' .out \
   'a ref comes before the version of another subject'
 sed 's/"ref":"my-branch"/"ref":"8.1.0"/; s/"subject":{/&"label":"x",/' "$b" >both
 cat "$b" tagged both >three
@@ -341,7 +341,7 @@ sed 's/"server_version":"8.1.0"/"server_version":"1f9c"/' "$b" >versioned
 cat versioned "$a" >two
 test_that 'a version that is also the beginning of a commit' \
   vkb-compare -v --baseline 1f9c --margin 20% two
-test_match '^of my-branch .* against unstable ' .out \
+test_match '^Comparing my-branch .* against unstable ' .out \
   'a commit comes before the version of another subject'
 sed 's/"ref":"unstable","commit":"[0-9a-f]*"/"commit":"9.0.0-rc1"/' "$a" >named
 cat named "$b" >two
@@ -351,7 +351,7 @@ test_match "no subject matches '9.0.0-rc'; the subjects are: .*'9.0.0-rc1'" \
   .err 'the error shows the whole commit that is not a hash'
 test_that 'the whole of a commit that is not a hash names its subject' \
   vkb-compare -v --baseline 9.0.0-rc1 --margin 20% two
-test_match '^of my-branch .* against 9.0.0-rc1: ' .out 'a commit that is not a hash is shown without a version'
+test_match '^Comparing my-branch .* against 9.0.0-rc1$' .out 'a commit that is not a hash is shown without a version'
 
 test_status 2 'three characters of a commit are too few' vkb-compare -v --baseline 1f9 "$a" "$b"
 test_match "no subject matches '1f9'" .err 'the error names the start that is too short'
@@ -459,7 +459,7 @@ test_absent 'all cases: .*scenario=a' text \
   'vkb-stats does not print that key as common to all cases either'
 grep -v failed partly >wholly
 vkb-compare -v --baseline a wholly >text
-test_match '^all cases: scenario a$' text 'without the failed case the key is common to all cases'
+test_match '^All cases: scenario a, ' text 'without the failed case the key is common to all cases'
 
 # --- with one run a side there is no interval
 

@@ -213,14 +213,14 @@ test_that '--ci: --on-insufficient replaces it' \
   vkb-compare -v --ci --on-insufficient ok base.jsonl new.jsonl
 runs new GET 11 >>new.jsonl
 test_that '--ci: nothing is missing' vkb-compare -v --ci base.jsonl new.jsonl
-sed 1q .out >first
-test_match '[;.] [Ll]ikely regressions do not fail the job \(--on-likely ok\)\.$' first \
-  '--ci: the first line says that likely regressions do not fail'
+tr '\n' ' ' <.out >first
+test_match '[;.] [Ll]ikely regressions do not fail the job \(--on-likely ok\)\. ' first \
+  '--ci: the answer says that likely regressions do not fail'
 test_that '--ci: likely regressions fail' \
   vkb-compare -v --ci --on-likely fail base.jsonl new.jsonl
-sed 1q .out >first
-test_match '[;.] [Ll]ikely regressions fail the job \(--on-likely fail\)\.$' first \
-  '--ci: the first line says that likely regressions fail'
+tr '\n' ' ' <.out >first
+test_match '[;.] [Ll]ikely regressions fail the job \(--on-likely fail\)\. ' first \
+  '--ci: the answer says that likely regressions fail'
 test_that 'without --ci likely regressions do not fail' vkb-compare -v --on-likely fail base.jsonl new.jsonl
 test_empty "$(grep on-likely .out)" 'without --ci the first line does not name likely regressions'
 sed 's/"rps":/"p50_latency_ms":1,&/' base.jsonl >more.jsonl
@@ -289,7 +289,7 @@ test_status 1 'more CPU time per request' worse server_cpu_us_per_req 1.044
 test_match '^- .*server_cpu_us_per_req.* regression' text \
   'more CPU for each request is shown as a regression'
 test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, p999_latency_ms, server_cpu_us_per_req, bytes_per_key.' \
-  "$(sed -n 3p text)" 'the third line of the report lists the judged metrics'
+  "$(grep '^Judged: ' text)" 'a line of the report lists the judged metrics'
 test_status 1 'more memory per key' worse bytes_per_key 1.16
 test_match '^- .*bytes_per_key.* regression' text \
   'more memory per key is printed as a regression'

@@ -165,7 +165,7 @@ test_same true "$(jq 'select(.type == "comparison") | .verdicts.waived > 0 and (
 vkb-compare -v --policy policy.json "$a" "$b" >text
 test_match 'SET +rps .*regression, waived until 2026-11-18: known' text \
   'the row of a waived regression has the day and the reason'
-test_match '^of my-branch .* against unstable .*: .*, 3 waived' text \
+test_match ', 3 waived' text \
   'the head of the report counts the waived regressions'
 policy '{"waiver":{"reason":"known","expires":"2026-11-18"}}'
 grep '"command":"SET"' "$a" >base
@@ -173,7 +173,7 @@ grep '"command":"SET"' "$b" >new
 vkb-compare -v --policy policy.json -m rps -f text:text -f jsonl:out base new
 test_match '^Waived: SET [(]6.2% slower[)]' text \
   'a report of waived regressions alone begins with them'
-test_match '^of my-branch .* against unstable .*: 1 waived .1 result of 1 case' text \
+test_match '^1 waived .1 result of 1 case' text \
   'a report of waived regressions alone counts them'
 vkb-report -o html base new out
 test_match 'class="lead">Waived: ' html 'the page of waived regressions alone begins with them'

@@ -40,7 +40,7 @@ test_status 1 'a metric that the contender does not have' vkb-compare -v --ci -f
 test_match '<failure type="missing" message="only the baseline has p99_latency_ms' j \
   'JUnit has a failure'
 test_match '^::error .*[Tt]he contender lacks 1 case or metric' n 'the annotations have an error'
-test_match '^[A-Z].*[;.] [Tt]he contender lacks 1 case or metric;' t 'the first line of the text has it'
+test_match '[Tt]he contender lacks 1 case or metric' t 'the text has it'
 
 # --- subjects with the same label
 
@@ -49,7 +49,7 @@ for o in O2 O3; do
     sed "s/\"label\":\"c\"/\"label\":\"c\",\"build\":\"$o\"/"
 done >twins
 test_same 'c [build=O2] c [build=O3]' "$(vkb-compare -v -m rps -f jsonl:d -f text base twins |
-  sed -n 's/^of \(.*\) against .*/\1/p' | xargs)" 'builds with one label have different names'
+  sed -n 's/^Comparing \(.*\) against .*/\1/p' | xargs)" 'builds with one label have different names'
 
 # --- several formats at once, to files, pipes and devices
 
@@ -393,7 +393,7 @@ test_that 'a format without histograms ignores an invalid one' vkb-compare base 
 wide() {
   COLUMNS=$1 script -qec "stty cols $1; vkb-compare -v $a $b" /dev/null \
     </dev/null | tr -d '\r' | sed 's/\x1b\[[0-9;]*m//g' >terminal
-  sed '1,2d; /^all cases/,$d' terminal | awk '
+  sed -n '/^ *case  /,/^overall/p' terminal | awk '
     length > max { max = length } END { print (max <= '"$1"') }'
 }
 if command -v script >/dev/null 2>&1; then

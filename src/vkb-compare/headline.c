@@ -272,23 +272,6 @@ report_find_canary(const struct comparison *c)
 }
 
 void
-report_caution(struct str *s, const struct comparison *c)
-{
-	const char *canary = report_find_canary(c);
-	size_t at = s->len;
-	struct str same = {0};
-
-	str_add(s, canary ? canary : "");
-	capitalise_at(s, at);
-	str_add(s, canary ? "." : "");
-	report_same_server(&same, c);
-	capitalise_at(&same, 0);
-	if (same.len)
-		str_printf(s, "%s%s", canary ? " " : "", same.s);
-	str_free(&same);
-}
-
-void
 report_outlook(struct str *s, const struct comparison *c)
 {
 	const char *recorded = json_get_str(c->record, "outlook");
@@ -327,9 +310,21 @@ add_sentence(struct str *s, struct str *text)
 }
 
 void
-report_headline(struct str *s, const struct comparison *c)
+report_caution(struct str *s, const struct comparison *c)
 {
 	const char *canary = report_find_canary(c);
+	struct str t = {0};
+
+	str_add(&t, canary ? canary : "");
+	add_sentence(s, &t);
+	report_same_server(&t, c);
+	add_sentence(s, &t);
+	str_free(&t);
+}
+
+void
+report_headline(struct str *s, const struct comparison *c)
+{
 	struct brief b;
 	struct str t = {0};
 
@@ -337,10 +332,7 @@ report_headline(struct str *s, const struct comparison *c)
 		str_add(s, json_get_str(c->record, "headline"));
 		return;
 	}
-	report_same_server(&t, c);
-	add_sentence(s, &t);
-	str_add(&t, canary ? canary : "");
-	add_sentence(s, &t);
+	report_caution(s, c);
 	b = brief_collect(c);
 	str_add(s, s->len ? " " : "");
 	brief_add_summary(s, &b);

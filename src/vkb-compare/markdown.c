@@ -136,7 +136,7 @@ write_head(const struct mdpage *p, const struct brief *b)
 	if (text.len) {
 		str_add(p->s, "**");
 		markup_markdown_whole(p->s, text.s);
-		str_add(p->s, ".**\n\n");
+		str_add(p->s, "**\n\n");
 	}
 	if (!has_room(p, 10))
 		truncate_page(p, before);

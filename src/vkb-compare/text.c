@@ -55,35 +55,8 @@ write_text_shift(struct str *s, const struct shift *p)
 	str_free(&title);
 }
 
-/* Starts each line with a fixed word: a name at the start could be a command to
- * a CI system that reads the log. */
-static void
-write_text_head(struct str *s, const struct comparison *c, bool colour)
-{
-	enum verdict v = verdict_foremost(c->count);
-	struct str t = {0};
-
-	if (colour && v < VERDICTS && report_colour(v))
-		str_printf(s, "\033[1;%sm", report_colour(v));
-	report_headline(&t, c);
-	str_visible(s, t.s);
-	if (colour)
-		str_add(s, "\033[0m");
-	str_add(s, "\nof ");
-	str_visible(s, c->name[1]);
-	str_add(s, " against ");
-	str_visible(s, c->name[0]);
-	str_add(s, ": ");
-	report_counts(s, c);
-	str_addc(s, '\n');
-	report_judged(s, c);
-	if (c->noverall)
-		str_addc(s, '\n');
-	str_free(&t);
-}
-
 /* Writes for each case the sentence about its count and its time, unless the
- * headline has the only one. */
+ * summary has the only one. */
 static void
 write_together(struct str *s, const struct comparison *c)
 {
@@ -106,32 +79,26 @@ write_together(struct str *s, const struct comparison *c)
 		str_printf(s, "- (%zu more: --format jsonl)\n", n - TOGETHER);
 }
 
+/* Writes what a short report lacks: the number of results, a row for each
+ * metric, the means over the cases and the method. */
 static void
-write_text_comparison(struct str *s, const struct report *r, size_t which)
+write_details(struct str *s, const struct comparison *c, const struct report *r)
 {
-	const struct comparison *c = &r->c[which];
-	const struct warnings *w = &c->warnings;
 	struct str method = {0};
 
-	write_text_head(s, c, r->colour);
+	report_counts(s, c);
+	str_addc(s, '\n');
+	report_judged(s, c);
+	if (c->noverall)
+		str_addc(s, '\n');
 	write_together(s, c);
 	write_text_rows(s, c, r);
 	for (size_t i = 0; i < c->noverall; i++)
 		if (report_overall(s, &c->overall[i], "overall"))
 			str_addc(s, '\n');
-	if (*c->common) {
-		str_add(s, "all cases: ");
-		str_visible(s, c->common);
-		str_addc(s, '\n');
-	}
 	report_method(&method, c, r->rules);
 	str_visible(s, method.s);
 	str_addc(s, '\n');
-	for (size_t i = 0; i < w->n; i++) {
-		str_add(s, "warning: ");
-		str_visible(s, w->v[i].text);
-		str_addc(s, '\n');
-	}
 	str_free(&method);
 }
 
@@ -356,6 +323,8 @@ write_brief(struct str *s, const struct report *r, size_t which)
 	if (t.len)
 		str_addc(&t, '.');
 	write_line(s, "", &t, width);
+	if (r->verbose || r->spread)
+		write_details(s, c, r);
 	for (size_t i = 0; i < w->n; i++) {
 		str_add(s, "warning: ");
 		str_visible(s, w->v[i].text);
@@ -369,16 +338,6 @@ write_brief(struct str *s, const struct report *r, size_t which)
 	}
 	str_free(&t);
 	free(b.v);
-}
-
-/* Writes the report of a comparison: short, or with a row for each metric. */
-static void
-write_either(struct str *s, const struct report *r, size_t which)
-{
-	(r->verbose || r->spread ? write_text_comparison : write_brief)(
-	    s, r, which);
-	for (size_t i = 0; r->shift && i < r->c[which].shifts.n; i++)
-		write_text_shift(s, &r->c[which].shifts.v[i]);
 }
 
 /* Writes a line for each of several contenders. */
@@ -413,6 +372,9 @@ report_text(struct str *s, const struct report *r)
 	for (size_t i = 0; i < r->n; i++) {
 		if (i)
 			str_addc(s, '\n');
-		(r->explain ? explain_case : write_either)(s, r, i);
+		(r->explain ? explain_case : write_brief)(s, r, i);
+		for (size_t k = 0;
+		     r->shift && !r->explain && k < r->c[i].shifts.n; k++)
+			write_text_shift(s, &r->c[i].shifts.v[k]);
 	}
 }
