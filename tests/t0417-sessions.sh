@@ -20,7 +20,7 @@ report() {
     "$1" "${2:-0}" "${3:-true}" "${4:-8}"
 }
 # headline: keeps the sentences of the report, of which the text breaks the lines
-headline() { jq -r 'select(.type == "comparison").headline' deltas >head; }
+headline() { jq -r 'select(.type == "comparison").headline' deltas >said; }
 # judge: compares the runs in 'runs', and keeps text and records
 judge() {
   vkb-compare -v --baseline base -f text:text -f jsonl:deltas runs
@@ -49,7 +49,7 @@ test_same 'all cases [8,8] true {"clients":50,"command":"all cases"}' \
   'the common change of all cases has a row, with the common settings'
 headline
 test_match '^Worse: C3 \([78]\.[0-9]% slower relative to the other cases\)\. Undecided: [CA-Z0-9, ]* and 3 more \(sessions differ\)\. All cases moved by -[0-9.]+% \[.*\] together, which may be the machine; measured in different sessions, allowing 3% between sessions \(virtual machine\), so only changes of all cases together above [0-9]+% could be seen; vkb-ab and vkb-load --again measure both sides interleaved\.$' \
-  head 'the answer gives the smallest visible change and what to do'
+  said 'the answer gives the smallest visible change and what to do'
 test_match '^- +C3 .* regression +-[78]\.[0-9]% \[.*\] relative to the other cases' text \
   'the row has the change relative to the other cases'
 test_match '^\? +all cases .*what the 8 cases have in common; may be the machine' text \
@@ -93,7 +93,7 @@ test_same 'regression 7' "$(jq -r 'select(.metric and (.common | not) and
   'so is each case: no session explains it'
 headline
 test_match '^Worse: all cases together \(33\.[0-9]% slower\), C3 \(3[78]\.[0-9]% slower\), C6 .* and 4 more\.' \
-  head 'the answer has the common change'
+  said 'the answer has the common change'
 report base:a,new:b 0 false >runs
 judge >/dev/null 2>&1
 test_same '0.01 default' "$(jq -r 'select(.type == "comparison") | "\(.session_sd) \(.session_from)"' deltas)" \
@@ -282,7 +282,7 @@ $(rows .n)
 END
 headline
 test_match 'different sessions, which differ by 0.5% according to the policy; vkb-ab and vkb-load --again measure both sides interleaved\.$' \
-  head 'the answer has the source of the value'
+  said 'the answer has the source of the value'
 
 report old:o1,old:o2,old:o3,old:o4 >history
 test_status 1 'a history with four sessions of a build' \
@@ -409,7 +409,7 @@ test_same '[1,1] default' "$(jq -r 'select(.type == "comparison") | "\(.sessions
 { side base a C1 100 bytes_per_key; side new x C1 105 bytes_per_key; } >runs
 test_status 1 '5 % more memory in another session' judge_all
 headline
-test_match '^Worse: C1 \(bytes per key .* allowing 0.2% between sessions \(memory\);' head \
+test_match '^Worse: C1 \(bytes per key .* allowing 0.2% between sessions \(memory\);' said \
   'it is a regression, since sessions differ little in memory'
 { side base a C1 100000 | head -n 1; side new b C1 90000 | head -n 1; } >runs
 vkb-compare -v --baseline base -f text:text runs >/dev/null 2>&1
@@ -428,7 +428,7 @@ busy() {
 busy 40 >runs
 test_that '30 % less throughput while other programs run' judge_all
 headline
-test_match '^No slowdown found\. .*[Oo]ther processes used 1% of the CPU during the baseline and 40% during the contender' head \
+test_match '^No slowdown found\. .*[Oo]ther processes used 1% of the CPU during the baseline and 40% during the contender' said \
   'the answer has the CPU shares of other programs'
 test_match 'other processes used 1% of the CPU during the baseline and 40% during the contender: the interval is wider \(1 case\)' text \
   'a warning has them, too'
@@ -448,7 +448,7 @@ test_same 0 "$(grep -c 'other programs' text)" 'the report does not mention othe
 } >runs
 test_that 'half of the throughput while others use most of the CPUs' judge_all
 headline
-test_match '^No slowdown found\. .*used 80% of the CPU during the baseline and 80% during the contender' head \
+test_match '^No slowdown found\. .*used 80% of the CPU during the baseline and 80% during the contender' said \
   'the shares are named though they are equal'
 sed 's/,"foreign_cpu_percent":80//' runs >calm
 mv calm runs
@@ -515,7 +515,7 @@ test_match 'of 9 results those are worse or better that probably changed' page.h
   jq -c ".run.block = 1" >runs
 vkb-compare -v --baseline base --on-insufficient ok -f text:text -f jsonl:deltas runs
 headline
-test_match ' 3 more runs are needed to judge 1 result\.$' head \
+test_match ' 3 more runs are needed to judge 1 result\.$' said \
   'the report says how many runs are missing to judge a result'
 test_match 'Not paired: the sides share only 1 round.*; of 1 result those' text \
   'the method is the same'
