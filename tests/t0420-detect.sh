@@ -445,7 +445,7 @@ test_same 12 "$(wc -l <j | tr -d ' ')" 'the file of records has a line for each 
 test_match '^\*\*regression at' m 'the file of Markdown has the headline'
 test_match '^[|]---[|]---[|]--:[|]---[|]--:[|]--:[|]---[|]$' m 'the values are aligned to the right in Markdown'
 rows() { # rows FILE: prints the numbers of its tables of changes
-  sed -n 's/&#9[13];//g; s/[][|]//g; / -> [0-9]/p' "$1" | tr -s ' ' | sed 's/^ //; s/ $//'
+  sed -n 's/&#62;/>/g; s/[][|]//g; / -> [0-9]/p' "$1" | tr -s ' ' | sed 's/^ //; s/ $//'
 }
 test_same "$(rows .out)" "$(rows m)" 'text and Markdown have the same tables'
 sed 's/"SET"/"SET","clients":50/' h >clients
