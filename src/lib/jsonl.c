@@ -192,10 +192,12 @@ is_foreign(const struct jsonl *r, size_t at)
 {
 	size_t end = r->len;
 
+	/* Else r->text is that of an earlier record, or gone. */
+	if (r->array || r->spread || r->lines != 1)
+		return false;
 	while (end && strchr(" \t\r\n", r->text[end - 1]))
 		end--;
-	return !r->array && !r->spread && r->lines == 1 &&
-	    (*r->text != '{' || at >= end);
+	return *r->text != '{' || at >= end;
 }
 
 /* Reports a line; if the file begins with it, when it is known whether it has

@@ -40,11 +40,29 @@ entities(const char *s)
 		    s[2 + strspn(s + 2, "0123456789")] == ';');
 }
 
+/* Blanks the numbers in brackets that no link follows. */
+static void
+blank_intervals(char *s)
+{
+	while ((s = strchr(s, '['))) {
+		size_t n = strspn(s + 1, "+-.0123456789, ") + 1;
+
+		must(n > 1 && s[n] == ']' &&
+		    (!s[n + 1] || !strchr("([:", s[n + 1])));
+		memset(s, ' ', n + 1);
+	}
+}
+
 static void
 markdown(struct str *s, const char *text)
 {
+	char first;
+
 	markup_markdown(s, text);
-	clean(s, "\\`*[]<>|~$@^");
+	blank_intervals(s->s);
+	clean(s, "\\`*[]<|~$@^");
+	first = s->s[strspn(s->s, " ")];
+	must(!first || !strchr(">/", first));
 	entities(s->s);
 	for (const char *p = s->s; *p; p++)
 		must(!strchr("!%", *p) || !isalnum((unsigned char)p[1]));
