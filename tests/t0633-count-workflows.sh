@@ -120,11 +120,13 @@ killed() {
   shift 2
   "$@" >/dev/null 2>&1 &
   job=$!
-  has_counts() { [ "$(grep -c '"counted":true' "$file" 2>/dev/null)" -ge "$number" ]; }
+  has_counts() {
+    first=$(identify "$file" 2>/dev/null | head -n 1)
+    [ "$first" ] && [ "$(grep -c '"counted":true' "$file" 2>/dev/null)" -ge "$number" ]
+  }
   wait_until 120 has_counts
   kill -TERM $job
   wait $job 2>/dev/null
-  first=$(identify "$file" | head -n 1)
 }
 # numbers FILE: prints label and number of each counted run
 numbers() { jq -r 'select(.counted) | "\(.subject.label // "")\(.run.index)"' "$1" | sort | xargs; }
