@@ -122,7 +122,7 @@ static const struct opt option_table[] = {
 	.help = "run what is missing in FILE and append it"},
     {0, "plan", OPT_FLAG, AT(plan), .help = "print the cases, run nothing"},
     {0, "add-commands", OPT_FLAG, AT(add_commands),
-	.help = "print FILE with the commands of the servers that it lacks"},
+	.help = "print FILE with the commands that it lacks"},
     {'q', "quiet", OPT_FLAG, AT(session.quiet), .help = "print no progress"},
     {'v', "verbose", OPT_FLAG, AT(session.verbose),
 	.help = "print a line for each run", .group = ""},
