@@ -89,6 +89,8 @@ find_weight(const struct row *row)
 
 	if (row->exact || row->common)
 		return 0;
+	if (row->rare.above_ms > 0)
+		return 2 * RARE_SIZES;
 	if (strcmp(m->unit, "ms") == 0)
 		return strncmp(m->name, "p99", 3) == 0 ||
 			strncmp(m->name, "max", 3) == 0

@@ -37,6 +37,14 @@ matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 	return any;
 }
 
+/* The runs of a history are compared by their values, also where both sides are
+ * judged by slow requests. */
+static double
+get_margin(const struct row *row)
+{
+	return row->rare.above_ms > 0 ? row->metric.margin : row->margin;
+}
+
 /* Compares the runs of the contender with those of the earlier subjects, whose
  * sessions differ as those of the report do. */
 static struct verdict_facts
@@ -44,7 +52,7 @@ compare_with_history(
     const struct row *row, enum sessions_host host, const struct history *h)
 {
 	const struct pairing *p = row->pair;
-	struct model_prior prior = row->of
+	struct model_prior prior = row->of && !(row->rare.above_ms > 0)
 	    ? row->of->prior
 	    : sessions_assume(&row->metric, host, NULL);
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
@@ -75,6 +83,11 @@ report_canary(const struct canary *k, const struct rules *r)
 			"the comparison is refused",
 		    k->name, k->metric, k->facts.median[0], k->facts.median[1],
 		    whom);
+	else if (k->rare.above_ms > 0 && !r->history)
+		err_say("canary '%s': %s: %.2g%% of requests above %.2g ms, "
+			"in its %s %.2g%%: the comparison is refused",
+		    k->name, k->metric, 100 * k->rare.share[1],
+		    k->rare.above_ms, whom, 100 * k->rare.share[0]);
 	else
 		err_say("canary '%s': %s changed by %+.1f%% against its %s: "
 			"the comparison is refused",
@@ -102,14 +115,14 @@ judge_by_history(
 		if (!rows[i])
 			continue;
 		k->facts = compare_with_history(rows[i], c->host, r->history);
-		v[i] = verdict_make_claim(&k->facts, rows[i]->margin);
+		v[i] = verdict_make_claim(&k->facts, get_margin(rows[i]));
 	}
 	claim_choose(v, c->ncanaries, r->strict);
 	for (size_t i = 0; i < c->ncanaries; i++)
 		if (rows[i])
 			c->canaries[i].verdict = verdict_decide(
 			    &c->canaries[i].facts, rows[i]->metric.better,
-			    rows[i]->margin, v[i].word);
+			    get_margin(rows[i]), v[i].word);
 	free(v);
 }
 
@@ -139,6 +152,7 @@ collect_canaries(struct comparison *c, const struct opt_list *patterns)
 			canary = add_canary(c, name);
 			canary->metric = row->name;
 			canary->facts = row->facts;
+			canary->rare = row->rare;
 			canary->verdict = row->verdict;
 		}
 		if (c->ncanaries == before)

@@ -72,7 +72,7 @@ add_size_of_noise(struct str *s, const struct comparison *c)
 		size_t k;
 
 		if (!r->primary || r->common || r->exact ||
-		    isnan(r->facts.ratio))
+		    r->rare.above_ms > 0 || isnan(r->facts.ratio))
 			continue;
 		k = intern_id(names, r->name);
 		most[k] = fmax(most[k], fabs(r->facts.ratio - 1));
@@ -302,7 +302,9 @@ add_overall(struct comparison *c, const char *name)
 		const struct row *row = &c->rows[i];
 		const struct model_row *m = &row->model;
 
-		if (row->common || strcmp(row->name, name) != 0)
+		/* A ratio of how often requests are slow is none of values. */
+		if (row->common || row->rare.above_ms > 0 ||
+		    strcmp(row->name, name) != 0)
 			continue;
 		of = row->of ? row->of : of;
 		known = known && !row->busy;

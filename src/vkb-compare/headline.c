@@ -138,8 +138,7 @@ add_interleaving(struct str *s, const struct comparison *c)
 static void
 add_sessions(struct str *s, const struct comparison *c)
 {
-	double visible = NAN;
-	bool together = false;
+	const struct row *widest = NULL;
 
 	if (!c->assumed && !c->rows) {
 		str_printf(
@@ -151,10 +150,9 @@ add_sessions(struct str *s, const struct comparison *c)
 		const struct row *r = &c->rows[i];
 
 		if (!r->primary || r->rest.ratio > 0 || isnan(r->visible) ||
-		    r->visible < visible)
+		    (widest && r->visible < widest->visible))
 			continue;
-		visible = r->visible;
-		together = r->common;
+		widest = r;
 	}
 	if (!c->assumed)
 		return;
@@ -162,9 +160,11 @@ add_sessions(struct str *s, const struct comparison *c)
 	    c->one_by_one ? "one side after the other"
 			  : "in different sessions");
 	report_sessions(s, c->assumed);
-	if (!isnan(visible))
-		str_printf(s, ", so only changes%s above %.0f%% could be seen",
-		    together ? " of all cases together" : "", 100 * visible);
+	if (widest) {
+		str_add(s, ", so ");
+		report_visible(
+		    s, widest, widest->common ? " of all cases together" : "");
+	}
 	add_interleaving(s, c);
 }
 

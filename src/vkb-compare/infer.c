@@ -207,6 +207,9 @@ infer_prior(struct metric_facts *of, struct row *const *rows, size_t n,
 		p->session_sd = row->session_sd;
 		p->df = row->session_df;
 	}
+	/* What a history or a policy says is of values. */
+	if (first->rare.above_ms > 0 && strcmp(of->from, "default") != 0)
+		p->session_sd *= RARE_SIZES;
 	p->case_sd = sessions_case_sd(&first->metric, p->session_sd);
 	p->sizes = first->rare.above_ms > 0 ? RARE_SIZES : 1;
 }
@@ -260,7 +263,12 @@ set_row(
 	}
 	row->model = *m;
 	row->model.runs[0] = row->model.runs[1] = NULL;
-	if (is_same_data(row->pair) || is_zero(&row->facts)) {
+	if (row->rare.above_ms > 0)
+		row->rare.share[1] = rare_change(row, row->facts.ratio);
+	/* Equal values of p99.9 may have other counts of slow requests. */
+	if ((is_same_data(row->pair) &&
+		!(row->rare.above_ms > 0 && row->facts.change != 0)) ||
+	    is_zero(&row->facts)) {
 		verdict_make_identical(&row->facts);
 		row->model.sessions_of[0] = row->model.sessions_of[1] = 0;
 		return;

@@ -99,6 +99,7 @@ struct rule_issue { /* a rule or waiver of the policy without effect */
 struct canary {                    /* a case that must not change */
 	const char *name, *metric; /* of the case; metric NULL: it is missing */
 	struct verdict_facts facts;
+	struct rare rare; /* of the row */
 	enum verdict verdict;
 	bool ok;
 };

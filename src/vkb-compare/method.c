@@ -17,11 +17,12 @@ margin_percent(const struct row *r)
 	    (r->margin_sign == '+' ? r->margin / (1 - r->margin) : r->margin);
 }
 
-/* Writes " +10%", or " 2 to 5%" if the margins of the cases differ. */
+/* Writes " +10%", " 2 to 5%" if the margins of the cases differ, or of slow
+ * requests " 1.5x". */
 static void
 write_margin(struct str *s, const struct comparison *c, const char *name)
 {
-	double least = INFINITY, most = 0;
+	double least = INFINITY, most = 0, rare = 0;
 	char sign[2] = "", *first = NULL;
 
 	for (size_t k = 0; k < c->nrows; k++) {
@@ -29,6 +30,10 @@ write_margin(struct str *s, const struct comparison *c, const char *name)
 
 		if (strcmp(r->name, name) != 0)
 			continue;
+		if (r->rare.above_ms > 0) {
+			rare = 1 / (1 - r->margin);
+			continue;
+		}
 		least = fmin(least, margin_percent(r));
 		most = fmax(most, margin_percent(r));
 		if (!first)
@@ -38,7 +43,10 @@ write_margin(struct str *s, const struct comparison *c, const char *name)
 	}
 	if (most - least > 1e-9)
 		str_printf(s, " %s%.3g to", sign, least);
-	str_printf(s, " %s%.3g%%", sign, most);
+	if (first)
+		str_printf(s, " %s%.3g%%", sign, most);
+	if (rare > 0)
+		str_printf(s, "%s %.3gx", first ? " or" : "", rare);
 }
 
 static void
@@ -90,14 +98,17 @@ write_pairing(struct str *s, const struct comparison *c, size_t rows)
 void
 report_sessions(struct str *s, const struct metric_facts *of)
 {
-	double sd = of->prior.session_sd;
+	bool assumed = strcmp(of->from, "default") == 0;
+	double sd = of->prior.session_sd / (assumed ? 1 : of->prior.sizes);
 
-	if (strcmp(of->from, "default") == 0)
-		str_printf(s, "allowing %.3g%% between sessions (%s)", 100 * sd,
-		    of->assumed);
+	str_add(s, assumed ? "allowing " : "which differ by ");
+	if (sd > .5)
+		str_printf(s, "a factor of %.2g", exp(sd));
 	else
-		str_printf(s, "which differ by %.3g%% according to the %s",
-		    100 * sd, of->from);
+		str_printf(s, "%.3g%%", 100 * sd);
+	str_printf(s,
+	    assumed ? " between sessions (%s)" : " according to the %s",
+	    assumed ? of->assumed : of->from);
 }
 
 static void

@@ -22,18 +22,28 @@ struct row;
 #define RARE_SIZES 3
 
 struct rare {
-	double above_ms;  /* what is slow; 0: the row is judged by its values */
-	double share[2];  /* of slow requests, the geometric mean of the runs */
+	double above_ms; /* what is slow; 0: the row is judged by its values */
+	/* Of slow requests: that of the mean of the values of the baseline, and
+	 * this changed by the ratio, so that a burst in one run cannot make
+	 * them say the opposite of the verdict. */
+	double share[2];
 	size_t time;      /* of tail.h */
 	double least_var; /* of the change */
 	bool lacking; /* one side does not say how many requests were slow */
 };
 
 /* Sets how the row is judged, and if it is by slow requests, its margin. A
- * margin that was chosen is one of its values. */
+ * margin that was chosen is one of its values, and so is the limit of a waiver.
+ */
 void rare_measure(struct row *);
 
 /* Returns the value of a run of a side, a logarithm. */
 double rare_value(const struct row *, size_t side, size_t run);
+
+/* Returns by how much of itself the value of a run varies, as a share. */
+double rare_variation(const struct row *, size_t side);
+
+/* Returns the share that the share of the baseline becomes by a ratio. */
+double rare_change(const struct row *, double ratio);
 
 #endif

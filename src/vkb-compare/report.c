@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOTHING_VISIBLE 1000 /* times: a change that cannot be expected */
+
 size_t
 report_rank(const struct row *r)
 {
@@ -148,6 +150,8 @@ report_rest(const struct row *r)
 	t.ratio = r->rest.ratio;
 	t.lo = r->rest.lo;
 	t.hi = r->rest.hi;
+	if (r->rare.above_ms > 0)
+		t.slow[1] = rare_change(r, t.ratio);
 	return t;
 }
 
@@ -241,8 +245,10 @@ measure_variation(const struct row *r)
 			least = fmin(least, of->v[i]);
 			largest = fmax(largest, of->v[i]);
 		}
-		most =
-		    fmax(most, r->exact ? (largest - least) / largest : v[2]);
+		most = fmax(most,
+		    r->exact                   ? (largest - least) / largest
+			: r->rare.above_ms > 0 ? rare_variation(r, side)
+					       : v[2]);
 	}
 	return 100 * most;
 }
@@ -289,6 +295,8 @@ report_reason(struct str *s, const struct row *r)
 					 : "lies on the margin of %.3g%%",
 		    r->rare.above_ms > 0 ? 1 / (1 - r->margin)
 					 : 100 * r->margin);
+	else if (r->rare.above_ms > 0 && r->model.own.var <= r->rare.least_var)
+		str_add(s, "too few requests");
 	else {
 		v = measure_variation(r);
 		if (isnan(v))
@@ -327,6 +335,23 @@ write_spread(struct str *s, const struct row *r, size_t side)
 }
 
 void
+report_visible(struct str *s, const struct row *r, const char *of)
+{
+	double v = r->visible, by = 1 / (1 - v);
+
+	if (!(by < NOTHING_VISIBLE)) {
+		str_printf(s, "no change%s could be seen", of);
+		return;
+	}
+	str_printf(s, "only changes%s above ", of);
+	if (r->rare.above_ms > 0 || v >= .99)
+		str_printf(s, by < 10 ? "%.1fx" : "%.0fx", by);
+	else
+		str_printf(s, v < .1 ? "%.2g%%" : "%.0f%%", 100 * v);
+	str_add(s, " could be seen");
+}
+
+void
 report_verdict(struct str *s, const struct row *r)
 {
 	char buf[NUM_BUF];
@@ -338,16 +363,10 @@ report_verdict(struct str *s, const struct row *r)
 		return;
 	}
 	str_add(s, verdict_name(r->verdict));
-	if (!isnan(r->visible) && !r->noise && r->rare.above_ms > 0)
-		str_printf(s, ", only changes above %.2gx could be seen",
-		    1 / (1 - r->visible));
-	else if (!isnan(r->visible) && !r->noise)
-		str_printf(s,
-		    r->visible < .1
-			? ", only changes above %.2g%% could be seen"
-			: ", only changes above %.0f%% could be seen",
-		    100 * r->visible);
-	else if (report_is_hopeless(r))
+	if (!isnan(r->visible) && !r->noise) {
+		str_add(s, ", ");
+		report_visible(s, r, "");
+	} else if (report_is_hopeless(r))
 		str_add(s, ", more runs would not decide it");
 	if (report_is_hopeless(r))
 		return;

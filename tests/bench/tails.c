@@ -2,7 +2,7 @@
  * Simulates reports of p99.9 of known truth through the judging of vkb-compare,
  * and prints for each cell the share of reports with a false alarm, of those
  * that call an unchanged case likely changed, of changes found or likely, and
- *of wrong "equivalent" verdicts: of p99.9 as it is judged, by counts of slow
+ * of wrong "equivalent" verdicts: of p99.9 as it is judged, by counts of slow
  * requests, and of the same runs without these counts, by their values.
  *
  * Most requests of a run take .1 to .3 ms; some are slow by themselves, and
@@ -14,6 +14,10 @@
  * -n REPORTS  reports of each cell (default 400)
  * -s SEED     number that all random numbers follow from (default 1)
  * -k TEXT     only the cells whose name holds TEXT
+ *
+ * At most 5 % of reports may have a false alarm, or 8 % where sides are
+ *sessions that differ a lot; 80 % of changes are to be found, and 6 % may be
+ *called equivalent. A change that lies on the margin has no goal.
  *
  * Exit status: 0 all cells are within their goals, 1 some are not, 2 trouble.
  */
@@ -33,6 +37,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define FOUND .8 /* of the changes that are larger than the margin */
 
 enum { MOST_CASES = 24, MOST_RUNS = 64 };
 enum rule { COUNTS, VALUES, RULES };
@@ -56,7 +62,8 @@ struct cell {
 	double every;               /* share of the runs with it; 0: all */
 	double factor;              /* times as often slow; 0: 1 */
 	bool better;                /* the sides are swapped */
-	double alarms_most, found_least;
+	bool
+	    on_margin; /* a change of the size of the margin: either is right */
 };
 
 static const struct cell cells[] = {
@@ -164,8 +171,7 @@ static const struct cell cells[] = {
 	.pauses = 1,
 	.machine = .7,
 	.ar = .6,
-	.apart = true,
-	.alarms_most = .08},
+	.apart = true},
     {.name = "A/A sessions sd .3 n=8",
 	.n = 8,
 	.requests = 5000,
@@ -191,8 +197,7 @@ static const struct cell cells[] = {
 	.varies = .2,
 	.apart = true,
 	.session_sd = .5,
-	.case_sd = .5,
-	.alarms_most = .08},
+	.case_sd = .5},
     {.name = "A/A K=6 sessions sd .5 n=5",
 	.n = 5,
 	.sessions = 6,
@@ -202,8 +207,7 @@ static const struct cell cells[] = {
 	.varies = .3,
 	.apart = true,
 	.session_sd = .5,
-	.case_sd = .3,
-	.alarms_most = .08},
+	.case_sd = .3},
     {.name = "calm: stall of 10 ms in 1 of 1, n=6",
 	.cases = 1,
 	.n = 6,
@@ -213,8 +217,7 @@ static const struct cell cells[] = {
 	.alpha = 3,
 	.varies = .3,
 	.changed = 1,
-	.stall = 10,
-	.found_least = .8},
+	.stall = 10},
     {.name = "calm: stall of 10 ms gone in 1 of 1, n=6",
 	.cases = 1,
 	.n = 6,
@@ -225,8 +228,7 @@ static const struct cell cells[] = {
 	.varies = .3,
 	.changed = 1,
 	.stall = 10,
-	.better = true,
-	.found_least = .8},
+	.better = true},
     {.name = "calm: twice as often in 1 of 1, n=10",
 	.cases = 1,
 	.n = 10,
@@ -236,7 +238,8 @@ static const struct cell cells[] = {
 	.alpha = 3,
 	.varies = .3,
 	.changed = 1,
-	.factor = 2},
+	.factor = 2,
+	.on_margin = true},
     {.name = "calm: 3 times as often in 1 of 1, n=10",
 	.cases = 1,
 	.n = 10,
@@ -246,8 +249,7 @@ static const struct cell cells[] = {
 	.alpha = 3,
 	.varies = .3,
 	.changed = 1,
-	.factor = 3,
-	.found_least = .6},
+	.factor = 3},
     {.name = "stall of 10 ms in 1 of 1, n=6",
 	.cases = 1,
 	.n = 6,
@@ -256,8 +258,7 @@ static const struct cell cells[] = {
 	.pauses = 1,
 	.varies = .3,
 	.changed = 1,
-	.stall = 10,
-	.found_least = .2},
+	.stall = 10},
     {.name = "stall of 10 ms everywhere, n=6",
 	.n = 6,
 	.requests = 5000,
@@ -265,8 +266,7 @@ static const struct cell cells[] = {
 	.pauses = 1,
 	.varies = .3,
 	.changed = 10,
-	.stall = 10,
-	.found_least = .8},
+	.stall = 10},
     {.name = "stall of 10 ms in 1 of 10, n=8",
 	.n = 8,
 	.requests = 5000,
@@ -274,8 +274,7 @@ static const struct cell cells[] = {
 	.pauses = 1,
 	.varies = .3,
 	.changed = 1,
-	.stall = 10,
-	.found_least = .8},
+	.stall = 10},
     {.name = "stall of 10 ms gone in 1 of 1, n=8",
 	.cases = 1,
 	.n = 8,
@@ -285,8 +284,7 @@ static const struct cell cells[] = {
 	.varies = .3,
 	.changed = 1,
 	.stall = 10,
-	.better = true,
-	.found_least = .4},
+	.better = true},
     {.name = "stall of 10 ms in 1 of 3 runs, 1 of 1, n=20",
 	.cases = 1,
 	.n = 20,
@@ -315,7 +313,8 @@ static const struct cell cells[] = {
 	.pauses = .3,
 	.varies = .3,
 	.changed = 1,
-	.factor = 2},
+	.factor = 2,
+	.on_margin = true},
     {.name = "3 times as often in 1 of 10, n=20",
 	.n = 20,
 	.requests = 5000,
@@ -323,8 +322,7 @@ static const struct cell cells[] = {
 	.pauses = .3,
 	.varies = .3,
 	.changed = 1,
-	.factor = 3,
-	.found_least = .8},
+	.factor = 3},
     {.name = "3 times as often everywhere, n=8",
 	.n = 8,
 	.requests = 100000,
@@ -332,8 +330,7 @@ static const struct cell cells[] = {
 	.pauses = 2,
 	.varies = .3,
 	.changed = 10,
-	.factor = 3,
-	.found_least = .4},
+	.factor = 3},
 };
 
 struct result {
@@ -664,8 +661,7 @@ print_cell(const struct cell *c, const struct result *r)
 {
 	/* Two standard deviations of a share of so many reports. */
 	double slack = 2 * sqrt(.05 * .95 / r->reports);
-	double most = c->alarms_most > 0 ? c->alarms_most : .05;
-	bool good = r->alarms[COUNTS] <= (most + slack) * r->reports;
+	bool good = r->alarms[COUNTS] <= (.05 + slack) * r->reports;
 
 	printf("%-46s", c->name);
 	print_shares(r->alarms, r->reports);
@@ -675,11 +671,11 @@ print_cell(const struct cell *c, const struct result *r)
 	print_shares(r->equal, r->changed);
 	if (!c->changed)
 		good = good && r->likely[COUNTS] <= (.1 + slack) * r->reports;
-	good = good &&
-	    r->found[COUNTS] >= (c->found_least - slack) * r->changed &&
-	    (c->factor > 0 || /* it may lie within the margin */
-		r->equal[COUNTS] <= (.06 + slack) * r->changed);
-	printf("%s\n", good ? "" : "  missed");
+	else if (!c->on_margin)
+		good = good && r->found[COUNTS] >= FOUND * r->changed &&
+		    r->equal[COUNTS] <= (.06 + slack) * r->changed;
+	printf("%s%s\n", c->on_margin ? "  on the margin" : "",
+	    good ? "" : "  missed");
 	fflush(stdout);
 	return good;
 }
