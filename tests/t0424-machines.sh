@@ -310,6 +310,17 @@ test_same "$(found chain short)" "$(vkb-stats chain short | found)" 'so are thei
 test_match '\(2 series of 1 case\)' - 'the series of the former reference is not counted' <<END
 $(vkb-detect chain short)
 END
+# On another machine the former one is faster by a factor of 1.6.
+fleet 1 60 0 a,4,1e5,99,1 b,8,1e5,99,1 | beside 20 |
+  jq -c 'if .env.host == "b" and .env.reference_sha256 == "bb" then .metrics.rps_ratio *= .8 else . end' >pair
+jq -c '., (.env += {host: "b", cpus: 8} | .run.session = "b-chain" | .metrics.rps_ratio *= .8)' chain >links
+test_empty "$(found links pair)" 'each machine joins its series by its own ratio'
+test_match '\(4 series of 1 case on 2' - 'each has one series of a metric' <<END
+$(vkb-detect links pair)
+END
+test_match '\(6 series of 1 case on 2' - 'a machine without a ratio joins nothing' <<END
+$(vkb-detect chain pair)
+END
 jq -c '.subject.binary_sha256 = "cc"' chain >other
 test_match '\(4 series of 1 case\)' - 'another server beside it joins nothing' <<END
 $(vkb-detect other short)

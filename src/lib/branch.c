@@ -336,9 +336,9 @@ void
 branch_end(struct branch *h, size_t least)
 {
 	order_points(h);
-	for (size_t i = 0; i < h->reading->n; i++)
-		chain_references(&h->reading->v[i]);
 	machines_make(h->reading->machines, least);
+	for (size_t i = 0; i < h->reading->n; i++)
+		chain_references(&h->reading->v[i], h->reading->machines);
 	h->machines = machines_count(h->reading->machines);
 	list_series(h);
 	collect_losses(h);

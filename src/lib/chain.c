@@ -1,4 +1,5 @@
 #include "chain.h"
+#include "machines.h"
 #include "mem.h"
 #include "reading.h"
 #include "rows.h"
@@ -9,87 +10,155 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the hash of the reference of a column, or NULL. */
-static const char *
-get_reference(const struct rows *r, size_t column)
-{
-	const char *s = strchr(r->cols[column].name, '\n');
+/* A column of ratios to one reference, with those of one machine. */
+struct ratios {
+	size_t column, metric;   /* the length of the name of the metric */
+	const char *name, *hash; /* of the column; of its reference */
+	bool joined;             /* has no values of the machine any more */
+};
 
-	return s ? s + 1 : NULL;
+struct chain {
+	struct reading_case *k;
+	struct ratios *v;
+	size_t n;
+	size_t *rows, nrows;   /* of the machine */
+	size_t *links, nlinks; /* those of a server that is a reference, too */
+};
+
+/* For qsort: by name, so that the order of the input does not count. */
+static int
+compare_ratios(const void *a, const void *b)
+{
+	const struct ratios *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
 }
 
-/* Are both columns of one metric, beside two references? */
+static void
+list_ratios(struct chain *x)
+{
+	const struct rows *r = &x->k->rows;
+
+	x->v = mem_array(r->ncols + 1, sizeof *x->v);
+	for (size_t i = 0; i < r->ncols; i++) {
+		const char *name = r->cols[i].name, *end = strchr(name, '\n');
+
+		if (end)
+			x->v[x->n++] = (struct ratios){.column = i,
+			    .metric = (size_t)(end - name),
+			    .name = name,
+			    .hash = end + 1};
+	}
+	if (x->n)
+		qsort(x->v, x->n, sizeof *x->v, compare_ratios);
+}
+
 static bool
-are_same_metric(const struct rows *r, size_t a, size_t b)
+is_reference(const struct chain *x, const char *binary)
 {
-	size_t n = strcspn(r->cols[a].name, "\n");
-
-	return a != b && get_reference(r, a) && get_reference(r, b) &&
-	    strncmp(r->cols[a].name, r->cols[b].name, n + 1) == 0;
+	for (size_t i = 0; i < x->n && binary; i++)
+		if (strcmp(x->v[i].hash, binary) == 0)
+			return true;
+	return false;
 }
 
-/* Returns the median ratio of the reference of column 'from' where it was
- * measured beside that of 'to', or NAN. */
-static double
-measure_link(const struct reading_case *k, size_t from, size_t to)
+static void
+list_rows(struct chain *x, const struct machines *machines, size_t machine)
 {
-	const struct rows *r = &k->rows;
-	const char *hash = get_reference(r, from);
-	double *v = mem_array(r->n + 1, sizeof *v), ratio;
+	const struct rows *r = &x->k->rows;
+
+	x->nrows = x->nlinks = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		if (machines_find(machines, r->runs[i].block) != machine)
+			continue;
+		x->rows[x->nrows++] = i;
+		if (is_reference(x, x->k->binaries[i]))
+			x->links[x->nlinks++] = i;
+	}
+	for (size_t i = 0; i < x->n; i++)
+		x->v[i].joined = false;
+}
+
+static bool
+are_same_metric(const struct ratios *a, const struct ratios *b)
+{
+	return a->metric == b->metric &&
+	    strncmp(a->name, b->name, a->metric) == 0;
+}
+
+/* Returns the median ratio of one reference where the machine measured it
+ * beside the other, or NAN. */
+static double
+measure_link(
+    const struct chain *x, const struct ratios *from, const struct ratios *to)
+{
+	double *v = mem_array(x->nlinks + 1, sizeof *v), ratio;
 	size_t n = 0;
 
-	rows_values(r, to, v);
-	for (size_t i = 0; i < r->n; i++)
-		if (v[i] > 0 && k->binaries[i] &&
-		    strcmp(k->binaries[i], hash) == 0)
-			v[n++] = v[i];
+	for (size_t i = 0; i < x->nlinks; i++) {
+		ratio = *rows_value(&x->k->rows, x->links[i], to->column);
+		if (ratio > 0 &&
+		    strcmp(x->k->binaries[x->links[i]], from->hash) == 0)
+			v[n++] = ratio;
+	}
 	stats_sort(v, n);
 	ratio = stats_median(v, n);
 	free(v);
 	return ratio;
 }
 
-/* Is a pair of columns before another by their names? */
-static bool
-is_before(const struct rows *r, const size_t a[2], const size_t b[2])
+/* Moves the ratios of the machine to the column of another reference. */
+static void
+move_ratios(struct chain *x, struct ratios *from, const struct ratios *to,
+    double factor)
 {
-	int c = strcmp(r->cols[a[0]].name, r->cols[b[0]].name);
+	for (size_t i = 0; i < x->nrows; i++) {
+		double *v = rows_value(&x->k->rows, x->rows[i], from->column);
 
-	return (c ? c : strcmp(r->cols[a[1]].name, r->cols[b[1]].name)) < 0;
+		if (isnan(*v))
+			continue;
+		*rows_value(&x->k->rows, x->rows[i], to->column) = factor * *v;
+		*v = NAN;
+	}
+	from->joined = true;
 }
 
-/* Joins the first pair of columns by their names, so that the order of the
- * input does not count. Returns false if there is none. */
+/* Joins the first pair of columns. Returns false if there is none. */
 static bool
-join_first(struct reading_case *k)
+join_first(struct chain *x)
 {
-	size_t best[2] = {0};
-	double factor = NAN;
-
-	for (size_t i = 0; i < k->rows.ncols; i++)
-		for (size_t j = 0; j < k->rows.ncols; j++) {
+	for (size_t i = 0; i < x->n && x->nlinks; i++)
+		for (size_t j = 0; j < x->n; j++) {
+			struct ratios *from = &x->v[i], *to = &x->v[j];
 			double ratio;
 
-			if (!are_same_metric(&k->rows, i, j) ||
-			    (!isnan(factor) &&
-				!is_before(&k->rows, (size_t[]){i, j}, best)))
+			if (i == j || from->joined || to->joined ||
+			    !are_same_metric(from, to))
 				continue;
-			ratio = measure_link(k, i, j);
+			ratio = measure_link(x, from, to);
 			if (isnan(ratio))
 				continue;
-			factor = ratio;
-			best[0] = i;
-			best[1] = j;
+			move_ratios(x, from, to, ratio);
+			return true;
 		}
-	if (isnan(factor))
-		return false;
-	rows_merge(&k->rows, best[0], best[1], factor);
-	return true;
+	return false;
 }
 
 void
-chain_references(struct reading_case *k)
+chain_references(struct reading_case *k, const struct machines *machines)
 {
-	while (join_first(k))
-		;
+	struct chain x = {.k = k};
+
+	list_ratios(&x);
+	x.rows = mem_array(k->rows.n + 1, sizeof *x.rows);
+	x.links = mem_array(k->rows.n + 1, sizeof *x.links);
+	for (size_t m = 0; m < machines_count(machines) && x.n > 1; m++) {
+		list_rows(&x, machines, m);
+		while (join_first(&x))
+			;
+	}
+	rows_drop_empty(&k->rows);
+	free(x.links);
+	free(x.rows);
+	free(x.v);
 }

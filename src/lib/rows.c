@@ -97,18 +97,26 @@ rows_values(const struct rows *r, size_t col, double *v)
 		v[i] = r->v[i * r->width + r->cols[col].id];
 }
 
-void
-rows_merge(struct rows *r, size_t from, size_t to, double factor)
+double *
+rows_value(const struct rows *r, size_t row, size_t col)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		double *row = r->v + i * r->width;
+	return &r->v[row * r->width + r->cols[col].id];
+}
 
-		if (!isnan(row[r->cols[from].id]))
-			row[r->cols[to].id] = factor * row[r->cols[from].id];
+void
+rows_drop_empty(struct rows *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->ncols; i++) {
+		size_t row = 0;
+
+		while (row < r->n && isnan(*rows_value(r, row, i)))
+			row++;
+		if (row < r->n)
+			r->cols[kept++] = r->cols[i];
 	}
-	r->ncols--;
-	memmove(r->cols + from, r->cols + from + 1,
-	    (r->ncols - from) * sizeof *r->cols);
+	r->ncols = kept;
 }
 
 struct order {

@@ -45,12 +45,11 @@ size_t rows_find(const struct rows *, const char *name);
 /* Reads the values of a column of all n rows. */
 void rows_values(const struct rows *, size_t col, double *);
 
-/*
- * Moves the values of one column, multiplied by 'factor', to another one, which
- * has none in their rows, and removes the empty column. No column may be added
- * after that.
- */
-void rows_merge(struct rows *, size_t from, size_t to, double factor);
+/* Returns where the value of a row is; NAN: it has none. */
+double *rows_value(const struct rows *, size_t row, size_t col);
+
+/* Removes the columns without a value. No column may be added after that. */
+void rows_drop_empty(struct rows *);
 
 /*
  * Sorts the columns by name. Returns the indexes of the rows ordered by rank of
