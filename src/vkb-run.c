@@ -715,7 +715,7 @@ write_results(struct session *s, const struct command *c, size_t round,
 	free(v);
 	rc = sink_text(s->out, lines.s ? lines.s : "", lines.len);
 	str_free(&lines);
-	return rc < 0 ? err_fail_sys("cannot write a record") : 0;
+	return rc < 0 ? sink_fail(s->out) : 0;
 }
 
 /* Runs a command once. Returns 0, also if it failed, or -1 if the session
@@ -819,9 +819,7 @@ write_machine(struct session *s)
 
 	s->env = machine_brief(json_get(env, "env"));
 	json_append_line(&line, env);
-	rc = sink_text(s->out, line.s, line.len) < 0
-	    ? err_fail_sys("cannot write a record")
-	    : 0;
+	rc = sink_text(s->out, line.s, line.len) < 0 ? sink_fail(s->out) : 0;
 	str_free(&line);
 	json_free(env);
 	return rc;

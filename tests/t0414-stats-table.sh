@@ -106,7 +106,8 @@ test_that 'a table of records of unknown types is printed' vkb-stats -t both
 test_absent unheard .out 'the table leaves out records of unknown types'
 for f in others all runs; do
   test_status 2 "$f: an output that cannot be written is an error" sh -c "vkb-stats $f >/dev/full"
-  test_same 1 "$(grep -c 'No space left' .err)" 'a write error is reported once'
+  test_same 1 "$(grep -c "cannot write a record to '/dev/full': No space left" .err)" \
+    'a write error is reported once, and names the file'
 done
 test_status 2 'a table that cannot be written is an error' sh -c 'vkb-stats -t all >/dev/full'
 test_match 'cannot write to stdout: No space left' .err 'the error says that no space is left for the table'

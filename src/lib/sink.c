@@ -3,6 +3,8 @@
 #include "redact.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -64,10 +66,25 @@ sink_text(int fd, const char *text, size_t n)
 }
 
 int
+sink_fail(int fd)
+{
+	char link[40], path[PATH_MAX];
+	int why = errno;
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path);
+	errno = why;
+	return n > 0
+	    ? err_fail_sys("cannot write a record to '%.*s'", (int)n, path)
+	    : err_fail_sys("cannot write a record");
+}
+
+int
 sink_flush(struct sink *o)
 {
 	if (o->rc == 0 && o->fd >= 0 && sink_text(o->fd, o->s.s, o->s.len) < 0)
-		o->rc = err_fail_sys("cannot write a record");
+		o->rc = sink_fail(o->fd);
 	str_clear(&o->s);
 	return o->rc;
 }

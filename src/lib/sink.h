@@ -22,6 +22,10 @@ int sink_write(int fd, const void *, size_t n);
 /* The same for a whole text, without its secrets (redact.h). */
 int sink_text(int fd, const char *, size_t n);
 
+/* Reports with errno that a record cannot be written to the file that is open
+ * as 'fd', by its name. Returns -1. */
+int sink_fail(int fd);
+
 /* Returns the descriptor, at offset 0, of a file in memory with n bytes; or -1
  * with errno. */
 int sink_memory(const void *, size_t n);

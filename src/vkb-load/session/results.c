@@ -351,11 +351,12 @@ results_write_all(struct results *r, struct json *const *runs, size_t n)
 	redact_add(&clean, s.s, s.len); /* 'intact' gets what the file gets */
 	sigaction(SIGPIPE, &quiet, &before);
 	if (sink_write(r->fd, clean.s, clean.len) < 0)
-		rc = err_fail_sys("cannot write a record");
+		rc = sink_fail(r->fd);
 	sigaction(SIGPIPE, &before, NULL);
 	if (rc == 0 && fdatasync(r->fd) < 0 && errno != EINVAL &&
 	    errno != EROFS)
-		rc = err_fail_sys("cannot save a record");
+		rc = err_fail_sys("cannot save a record in '%s'",
+		    r->path ? r->path : "stdout");
 	if (rc == 0)
 		intact_add(r->intact, clean.s, clean.len);
 	str_free(&clean);
