@@ -152,6 +152,11 @@ test_same '4 1' "$(lines k/*/*.jsonl) $(rows --file k.t --status complete | jq .
 
 cfg=cfg.json
 count() { sql 'SELECT count(*), count(error) FROM benchmark_metrics'; }
+test_that 'another owner measures the first commit' env VKB_OWNER=other vkb-trackcommits claim \
+  --repo repo --config-file cfg.json --format shas "$(head_of unstable~1)"
+test_that 'a start before the first result is stored' continuous early --max-commits 0
+test_empty "$(cat .err .out)" 'nothing is printed'
+sql 'DROP TABLE benchmark_commits'
 test_status 2 'a start with the database and failing commits is exit 2' continuous d
 test_same 'c7' "$(states complete)" 'the database has the complete commit'
 test_same '4|2' "$(count)" 'the database has the runs, and the failed runs'
