@@ -227,6 +227,19 @@ cat >long.json <<'END'
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
+mkdir -p slow/src
+printf 'valkey-server:\n\tsleep 60\n' >slow/src/Makefile
+{ git init -q slow && git -C slow add -A && git -C slow commit -qm a && git -C slow commit -q --allow-empty -m b; } >.log
+builds() { grep -q 'vkb-build: building' slow.log; }
+vkb-ab --results b -C slow HEAD~1 HEAD -- long.json >slow.log 2>&1 &
+pid=$!
+test_that 'vkb-ab builds' wait_until 60 builds
+kill "$pid"
+wait "$pid"
+test_same 143 $? 'SIGTERM ends it'
+test_match 'stopped by a signal; the same command builds again what was not complete' slow.log \
+  'a message says what is lost'
+test_absent 'results so far' slow.log 'and does not speak of results'
 has_two() { [ -e s/part.jsonl ] && [ "$(lines s/part.jsonl)" -ge 2 ]; }
 vkb-ab --results s -C repo base main -- --runs 6 long.json >long 2>&1 &
 pid=$!
