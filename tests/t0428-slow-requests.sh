@@ -73,6 +73,26 @@ tr '\n' ' ' <text >line
 test_match 'allowing a factor of 2 between sessions .the slowest requests., so no change could be seen' line \
   'the report says by how much they may differ'
 test_match 'Margins: p999_latency_ms 1.5x' line 'the margin is a factor'
+for case in A B C D E F G H; do
+  jq -c --arg c $case '.config.command = $c' base
+done >eight
+side new "$(repeat 6 '[5000,160,60,40,22,18,12]')" >more
+for case in A B C D E F G H; do
+  if [ "$case" = A ]; then jq -c '.config.command = "A" | .sessions = ["t"]' more; else
+    jq -c --arg c $case '.config.command = $c | .subject.label = "new" | .sessions = ["t"] | .metrics[].values |= map(. + .001)' base; fi
+done >eight.new
+compare eight eight.new
+test_same inconclusive "$(jq -r "$row"' | select(.config.command == "A") | .verdict' deltas)" \
+  'a session may change how often one case is slow, not only all'
+# With changes as small as those of times it would be .14.
+side new '[5000,160,40,26,12,9,2]' '[5000,160,44,25,13,8,1]' '[5000,160,38,22,10,8]' \
+  '[5000,160,40,29,16,5,3]' '[5000,160,42,24,8,3,1]' '[5000,160,41,20,13,9,2]' | jq -c '.config.command = "A"' >eight.new
+for case in B C D E F G H; do
+  jq -c --arg c $case '.config.command = $c | .subject.label = "new" | .metrics[].values |= map(. + .001)' base
+done >>eight.new
+compare eight eight.new
+test_same true "$(jq "$row"' | select(.config.command == "A") | .probability > .06 and .probability < .11' deltas)" \
+  'a small change is less probable than of a time'
 printf '{"rules": [{"metric": "p999_latency_ms", "session": {"sd": "2%%", "df": 50}}]}' >policy
 compare --policy policy base apart || :
 test_same 'regression 60' "$(jq -rs 'map(select(.type == "delta"))[0].verdict + " " +

@@ -275,6 +275,16 @@ for h in whole joined; do
   sed 's/<[^>]*>/\n/g' $h.html | grep -vE '^$|^notes$|add runs: |records, by ' >$h.text
 done
 test_same "$(cat joined.text)" "$(cat whole.text)" 'and their numbers are those of all runs'
+# Without values there is nothing to join: a metric is that of more runs.
+one='"type":"summary","v":1,"subject":{"label":"a"},"config":{"command":"GET"},"failed":0'
+cat >brief <<END
+{$one,"n":3,"sessions":["s"],"metrics":{"rps":{"n":3,"median":7125}}}
+{$one,"n":2,"sessions":["t"],"metrics":{"rps":{"n":2,"median":1.5,"values":[1,2]}}}
+END
+for order in cat tac; do
+  $order brief | vkb-report - >brief.html
+  says 7.12 brief.html "a summary without values that has more runs, $order"
+done
 
 # --- the texts of a comparison
 

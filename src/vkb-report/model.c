@@ -422,25 +422,28 @@ make_metric(const struct row *r, size_t side)
 	return one;
 }
 
-/* Adds the values of the metrics of another summary of the same cell. */
+/* Adds the values of the metrics of another summary of the same cell. Where one
+ * of both has no values, as a brief one, that of more runs is kept. */
 static void
 pool_metrics(struct json *to, const struct json *from)
 {
 	for (const struct json *j = json_first(from); j; j = json_next(j)) {
 		size_t n, more;
-		double *v = json_numbers(
-		    json_get(json_get(to, json_key(j)), "values"), &n);
+		struct json *had = json_get(to, json_key(j));
+		double *v = json_numbers(json_get(had, "values"), &n);
 		double *w = json_numbers(json_get(j, "values"), &more), mean;
 		struct json *one;
 
 		v = mem_resize(v, n + more + 1, sizeof *v);
 		memcpy(v + n, w, more * sizeof *w);
 		free(w);
-		n += more;
-		if (!n) {
+		if (!more || (had && !n)) {
+			if (json_get_num(j, "n", 0) > json_get_num(had, "n", 0))
+				json_set(to, json_key(j), json_dup(j));
 			free(v);
 			continue;
 		}
+		n += more;
 		mean = fabs(stats_mean(v, n));
 		one = json_object();
 		json_set_num(one, "cv_percent", 100 * stats_sd(v, n) / mean);

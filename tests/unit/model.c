@@ -191,6 +191,11 @@ formulas(void)
 	model_judge(&r, 1, &prior, &m);
 	tap_ok(r.up > .95,
 	    "a tenfold change is claimed though two sessions differ: %g", r.up);
+	r.least_var = 4;
+	model_judge(&r, 1, &prior, &m);
+	tap_ok(r.error.var >= 4 && r.up < .9,
+	    "the error is not below what the counts of few have: %g", r.up);
+	r.least_var = 0;
 	r.runs[0] = x;
 	r.runs[1] = y;
 	r.step = .1;
