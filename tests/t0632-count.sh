@@ -346,6 +346,7 @@ int RedisModule_OnLoad(void *ctx, void **argv, int argc)
 	attribs(ctx, "vkbtest", 1, 1);
 	return create(ctx, "vkbtest.die", die, "readonly", 0, 0, 0) ||
 	    create(ctx, "vkbtest.look", answer, "readonly", 1, 2, 1) ||
+	    create(ctx, "vkbtest.far", answer, "readonly", 2000000000, 2000000000, 1) ||
 	    create(ctx, "vkbtest.wipe", answer, "admin", 0, 0, 0);
 }
 END
@@ -371,6 +372,12 @@ done
 for wrong in '-p 1' '--plan' 'few.json'; do
   # shellcheck disable=SC2086 # words
   test_status 2 "--add-commands with $wrong" vkb-load --add-commands few.json $wrong
+done
+for setup in '[1]' '[{}]' '["SET \"a"]' '[""]'; do
+  jq -c ".[0].test_groups[0].scenarios[0].setup_commands = $setup" few.json >setup.json
+  test_status 2 "--add-commands with the setup commands $setup" vkb-load --add-commands setup.json
+  test_match 'setup.json: a command of its scenario has no text, or not a valid one$' .err \
+    'and the message says why'
 done
 end_other
 # --- together with measured runs, and resumed

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 enum { CALL_MS = 5000 };
+enum { WORDS_MOST = 100 }; /* of a command: a server may say any number */
 
 /* Why a command is not counted. */
 enum reason {
@@ -118,6 +119,16 @@ get_part(const struct reply *command, size_t i)
 	return i < reply_len(command) ? reply_at(command, i) : NULL;
 }
 
+/* Returns an element that is a number, or 0; at most 'most', or -'most'. */
+static long long
+get_number(const struct reply *command, size_t i, long long most)
+{
+	const struct reply *r = get_part(command, i);
+	long long v = r ? reply_integer(r) : 0;
+
+	return v > most ? most : v < -most ? -most : v;
+}
+
 /* --- which commands, with which arguments --------------------------------- */
 
 /* Is the name one of words that need no quotes? */
@@ -143,7 +154,8 @@ find_reason(const struct reply *command, const char *name)
 		    has_text(get_part(command, 6), excluding[i].word))
 			return excluding[i].reason;
 	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-		if (strlen(never[i]) == n && strncmp(never[i], name, n) == 0)
+		if (strlen(never[i]) == n &&
+		    strncasecmp(never[i], name, n) == 0)
 			return DANGEROUS;
 	return is_plain(name) ? REASONS : REFUSED;
 }
@@ -189,10 +201,10 @@ static void
 add_fewest(
     struct str *to, const struct reply *command, size_t words, const char *key)
 {
-	long long n = llabs(reply_integer(get_part(command, 1)));
-	long long first = reply_integer(get_part(command, 3));
-	long long last = reply_integer(get_part(command, 4));
-	long long step = reply_integer(get_part(command, 5));
+	long long n = llabs(get_number(command, 1, WORDS_MOST));
+	long long first = get_number(command, 3, WORDS_MOST);
+	long long last = get_number(command, 4, WORDS_MOST);
+	long long step = get_number(command, 5, WORDS_MOST);
 
 	if (first > 0 && n <= (last > first ? last : first))
 		n = (last > first ? last : first) + 1;
@@ -519,18 +531,31 @@ note_known(struct json *known, const char *first, const char *second)
 	free(name);
 }
 
+/* Returns the *n words of a text, freed with mem_free_list, or NULL after
+ * reporting. */
+static char **
+split_text(const struct asking *a, const char *text, size_t *n)
+{
+	const char *why;
+	char **v = text ? command_split(text, n, &why) : NULL;
+
+	if (v && *n)
+		return v;
+	mem_free_list(v);
+	err_say("%s: a command of its scenario has no text, or not a valid one",
+	    a->file);
+	return NULL;
+}
+
 /* Notes the commands of a text. Returns 0, or -1 after reporting. */
 static int
 note_text(struct asking *a, const char *text)
 {
 	size_t n = 0, at = 0, words;
-	const char *why;
-	char **v = text ? command_split(text, &n, &why) : NULL;
+	char **v = split_text(a, text, &n);
 
 	if (!v)
-		return err_fail("%s: a command of its scenario has no text, or "
-				"not a valid one",
-		    a->file);
+		return -1;
 	while ((words = command_next(v, n, &at, NULL))) {
 		note_known(a->known, v[at], NULL);
 		if (words > 1)
@@ -540,6 +565,22 @@ note_text(struct asking *a, const char *text)
 			break;
 	}
 	mem_free_list(v);
+	return 0;
+}
+
+/* Are the setup commands texts? Returns 0, or -1 after reporting. */
+static int
+check_setup(const struct asking *a)
+{
+	size_t n;
+	char **v;
+
+	for (const struct json *j = json_first(a->setup); j; j = json_next(j)) {
+		v = split_text(a, json_str(j), &n);
+		mem_free_list(v);
+		if (!v)
+			return -1;
+	}
 	return 0;
 }
 
@@ -561,7 +602,7 @@ read_config(struct asking *a)
 	for (j = json_first(a->writes); j; j = json_next(j))
 		if (note_text(a, json_get_str(j, "command")) < 0)
 			return -1;
-	return 0;
+	return check_setup(a);
 }
 
 static void
