@@ -74,12 +74,12 @@ verdicts(void)
 	    "inconclusive, only changes above 2.5% could be seen, needs 12 "
 	    "interleaved runs",
 	    "a small visible change has two digits");
-	r.visible = 1.234;
+	r.visible = .876;
 	r.minutes = 5;
 	r.facts.paired = true;
 	report_verdict(&s, &r);
 	check(&s,
-	    "inconclusive, only changes above 123% could be seen, needs 12 "
+	    "inconclusive, only changes above 88% could be seen, needs 12 "
 	    "runs (5m00s more)",
 	    "a large visible change is a whole percent; the minutes are "
 	    "printed");
