@@ -76,9 +76,9 @@ test_match 'Margins: p999_latency_ms 1.5x' line 'the margin is a factor'
 for case in A B C D E F G H; do
   jq -c --arg c $case '.config.command = $c' base
 done >eight
-side new "$(repeat 6 '[5000,160,60,40,22,18,12]')" >more
+side new "$(repeat 6 '[5000,160,60,40,22,18,12]')" >slower.jsonl
 for case in A B C D E F G H; do
-  if [ "$case" = A ]; then jq -c '.config.command = "A" | .sessions = ["t"]' more; else
+  if [ "$case" = A ]; then jq -c '.config.command = "A" | .sessions = ["t"]' slower.jsonl; else
     jq -c --arg c $case '.config.command = $c | .subject.label = "new" | .sessions = ["t"] | .metrics[].values |= map(. + .001)' base; fi
 done >eight.new
 compare eight eight.new
