@@ -283,8 +283,8 @@ run_renew(struct worker *w, struct conn *c, struct cursor *to, uint32_t n)
  * Sends a batch and, behind it, refills of what was popped; if that is more
  * than the buffer has room for, the rest is left to later batches.
  */
-void
-run_send_again(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+static inline void
+send_batch(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 {
 	struct run *r = w->run;
 	uint32_t refills = 0;
@@ -310,5 +310,11 @@ run_send(struct worker *w, struct conn *c, uint32_t n, int64_t now)
 	set_cursor(w, c, n);
 	if (w->run->refill)
 		c->popped += n;
-	run_send_again(w, c, n, now);
+	send_batch(w, c, n, now);
+}
+
+void
+run_send_again(struct worker *w, struct conn *c, uint32_t n, int64_t now)
+{
+	send_batch(w, c, n, now);
 }
