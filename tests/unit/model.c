@@ -13,6 +13,7 @@ struct cell {
 	size_t cases, n, sessions; /* of the baseline, beside the contender's */
 	double cv, noisier;        /* of the last case */
 	double session_sd, case_sd, shared; /* by all cases of a round */
+	double stated; /* session_sd, as the model is told; 0: .01 */
 	size_t changed;
 	double change;
 	size_t early; /* of the contender's runs, those in the first session */
@@ -94,8 +95,11 @@ judge(const struct cell *c, struct drawn *d, struct outcome *o)
 	struct model_metric m;
 	bool alarm = false;
 
-	model_judge(
-	    d->rows, c->cases, &(struct model_prior){.01, .01, 3, 0, 0}, &m);
+	model_judge(d->rows, c->cases,
+	    &(struct model_prior){.session_sd = c->stated > 0 ? c->stated : .01,
+		.case_sd = .01,
+		.df = 3},
+	    &m);
 	for (size_t k = 0; k < c->cases; k++) {
 		const struct model_row *row = &d->rows[k];
 		double truth = k < c->changed ? log1p(c->change) : 0;
@@ -240,6 +244,17 @@ main(void)
 		.changed = 4,
 		.change = -.5},
 	    20, .99);
+	/* The other nine have moved with the machine; that they changed alike
+	 * and this one did not is less likely. */
+	check("5 % in one of ten, in another session",
+	    (struct cell){.n = 7,
+		.sessions = 1,
+		.cv = .01,
+		.session_sd = .03,
+		.stated = .03,
+		.changed = 1,
+		.change = -.05},
+	    200, .88);
 	check("A/A in other sessions, one case has one of six",
 	    (struct cell){
 		.n = 4, .sessions = 6, .late = 5, .cv = .003, .case_sd = .03},
