@@ -13,7 +13,7 @@ struct cell {
 	size_t cases, n, sessions; /* of the baseline, beside the contender's */
 	double cv, noisier;        /* of the last case */
 	double session_sd, case_sd, shared; /* by all cases of a round */
-	double stated; /* session_sd, as the model is told; 0: .01 */
+	double stated; /* the session_sd of the model; 0: .01 */
 	size_t changed;
 	double change;
 	size_t early; /* of the contender's runs, those in the first session */

@@ -715,11 +715,7 @@ measure_node(const struct target *t, size_t i, struct client *c, void *arg)
 		return -1;
 	s->stored += compute_stored(r, sum_connections(c));
 	reply_free(r);
-	r = CLIENT_CALL(c, ms, "INFO", "keyspace");
-	s->keys += r && reply_type(r) == REPLY_TEXT
-	    ? target_count_keys(reply_text(r), NULL, 0)
-	    : NAN;
-	reply_free(r);
+	s->keys += target_ask_keys(c, ms);
 	sample_keys(s, c);
 	return 0;
 }

@@ -181,6 +181,18 @@ target_count_keys(const char *info, double *databases, size_t n)
 	return sum;
 }
 
+double
+target_ask_keys(struct client *c, int ms)
+{
+	struct reply *r = CLIENT_CALL(c, ms, "INFO", "keyspace");
+	double keys = r && reply_type(r) == REPLY_TEXT
+	    ? target_count_keys(reply_text(r), NULL, 0)
+	    : NAN;
+
+	reply_free(r);
+	return keys;
+}
+
 static int
 add_memory(const struct target *t, size_t i, struct client *c, void *memory)
 {
@@ -196,11 +208,7 @@ add_memory(const struct target *t, size_t i, struct client *c, void *memory)
 	m->resident += reply_info_number(r, "used_memory_rss");
 	m->dataset += reply_info_number(r, "used_memory_dataset");
 	reply_free(r);
-	r = CLIENT_CALL(c, ms, "INFO", "keyspace");
-	m->keys += r && reply_type(r) == REPLY_TEXT
-	    ? target_count_keys(reply_text(r), NULL, 0)
-	    : NAN;
-	reply_free(r);
+	m->keys += target_ask_keys(c, ms);
 	return 0;
 }
 

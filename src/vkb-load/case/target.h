@@ -52,6 +52,9 @@ int target_each(const struct target *,
  */
 double target_count_keys(const char *info, double *databases, size_t n);
 
+/* Returns the number of keys of a server; NAN: it does not say it. */
+double target_ask_keys(struct client *, int ms);
+
 /* With fewer keys the server's fixed memory would dominate bytes_per_key. */
 #define TARGET_MANY_KEYS 1000
 
