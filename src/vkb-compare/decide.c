@@ -142,7 +142,7 @@ plan_row(const struct comparison *c, struct row *row)
 {
 	const struct metric_facts *of = row->of;
 	struct plan p = plan_describe(&row->model, &of->model);
-	double by = row->common ? 1 : of->model.separate ? .2 : 1.7;
+	double by = row->common ? 1 : of->model.separate ? .265 : 1.7;
 	bool known = of->model.known;
 
 	p.margin = row->margin;
