@@ -185,7 +185,7 @@ static const struct opt option_table[] = {
     {0, "live", OPT_STR, AT(live), "[ADDRESS:]PORT",
 	.help = "serve metrics of the run in progress for Prometheus"},
     {0, "lenient", OPT_FLAG, AT(want.lenient),
-	.help = "only warn about unknown keys"},
+	.help = "only warn about unknown or unused keys"},
     {0, "warmup", OPT_DURATION, AT(want.warmup), "TIME", .min = 0, .max = 1e7,
 	.help = "set the warm-up before each run"},
     {0, "replay", OPT_STR, AT(line.replay), "FILE",

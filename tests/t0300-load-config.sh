@@ -55,7 +55,7 @@ refused "$p: commands: unknown command 'set', did you mean 'SET'" \
 refused "$p: Cannot specify both 'commands' and 'mix'" 'commands and a mix' '"mix":"GET 1"'
 refused "$p: 'mix_order' needs a 'mix'" 'an order without a mix' '"mix_order":"turn"'
 accepted 'a command with blanks' '"commands":["SET","GETRANGE key:{key} 0 9"],"populate_with":"SET"'
-refused "$p: 'populate_with' goes into each scenario" 'populate_with for all scenarios' \
+refused "$p\\.populate_with: has no effect on scenarios: give each its own" 'populate_with for all scenarios' \
   '"commands":"GONE","populate_with":"SET","scenarios":[{"test":"get"}]'
 refused "$p: Cannot specify both 'replay' and 'populate_with'" 'populate_with for a trace' \
   '"commands":"GONE","keyspacelen":"GONE","data_sizes":"GONE","replay":"x","populate_with":"SET"'
@@ -190,7 +190,7 @@ refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not \"x\"" 
 refused "$p\\.arrivals: 'arrivals' must be one of constant, poisson, not" \
   'all choices as one' '"arrivals":"constant|poisson"'
 
-g='"commands":"GONE","test_groups"'
+g='"commands":"GONE","data_sizes":"GONE","pipelines":"GONE","clients":"GONE","requests":"GONE","test_groups"'
 refused "$p\\.test_groups: .* not \\[\\]" 'no groups' "$g:[]"
 refused "$p\\.test_groups\\[0\\]: Missing required key: scenarios" \
   'a group without scenarios' "$g:[{\"group\":1}]"
@@ -211,6 +211,14 @@ refused "$p\\.scenarios\\[0\\]\\.test: .* not 1" 'a scenario outside of a group'
   '"commands":"GONE","scenarios":[{"test":1}]'
 refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
   'a wrong test' "$g:[{\"scenarios\":[{\"id\":\"a\",\"test\":\"gett\"}]}]"
+
+config '"commands":"GONE","scenarios":[{"test":"get"}]'
+test_status 2 'lists of commands beside scenarios are an error' vkb-load --plan c.json
+test_match "$p\\.clients: has no effect on scenarios" .err 'clients beside scenarios are named'
+test_same 4 "$(wc -l <.err | tr -d ' ')" 'each list beside scenarios has its line'
+test_that '--lenient ignores lists beside scenarios' vkb-load --plan --lenient c.json
+refused "$p\\.setup_commands: unknown key, it goes into a scenario" \
+  'a key of a scenario outside of one' '"setup_commands":["PING"]'
 
 printf '[{%s,"a\\nvkb-load: done\\u001b[31m":1}]\n' "$good" >c.json
 test_status 2 'a key with control characters is an error' vkb-load --plan c.json
@@ -234,7 +242,7 @@ test_status 2 'three mistakes in one configuration are an error' vkb-load --plan
 test_same 3 "$(wc -l <.err | tr -d ' ')" 'each of three errors has its line'
 config '"piplines":[1]'
 test_that '--lenient accepts an unknown key' vkb-load --plan --lenient c.json
-test_match 'unknown key, ignored, did you mean' .err '--lenient prints a warning for an unknown key'
+test_match 'ignored: unknown key, did you mean' .err '--lenient prints a warning for an unknown key'
 
 # profiling and monitoring in profiling_sets and in a scenario. inside KEY VALUE PATH
 # MESSAGE

@@ -510,7 +510,7 @@ test_same 3 "$(grep -c '"status":"ok"' res)" \
   'a resumed session has all its runs'
 test_that 'a budget is accepted' vb --runs 3 --budget 1ms set.json
 test_same 3 "$(grep -c '"status":"ok"' .out)" 'the least runs are made'
-test_match 'SET \(rps \+-.* %, margin 2 %' .err 'the case is undecided'
+test_match 'SET \([a-z_]+ \+-.* %, margin 2 %' .err 'the case is undecided'
 
 # --- a profile has enough time, whatever the case has
 

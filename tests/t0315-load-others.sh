@@ -253,8 +253,8 @@ migrate() { sed "s/.*/cluster setslot & migrating $(id "$2")/" | valkey-cli -p "
 primaries=3
 # moving MEMBERS OPTION...: a load of a scenario with these members
 moving() {
-  printf '[{"test_groups":[{"scenarios":[{"id":"a",%s}]}],%s,"cluster_mode":true,"cluster_nodes":%s,
-    "max_errors_percent":100}]\n' "$1" "$base" "$primaries" >moving.json
+  printf '[{"test_groups":[{"scenarios":[{"id":"a",%s}]}],"keyspacelen":[200],"tls_mode":false,
+    "cluster_mode":true,"cluster_nodes":%s,"max_errors_percent":100}]\n' "$1" "$primaries" >moving.json
   shift
   vkb-load -q --port "$first" --no-flush --runs 1 "$@" moving.json >out 2>err 3>&- 4<&- &
   load=$!

@@ -72,7 +72,7 @@ refused() { # refused PATTERN WHAT OPTION...
 refused "a search \\('slo'\\) needs a 'duration'" 'a search with --requests' --requests 10 slo.json
 jq -c '.[0].slo = "p99<=1ms" | .[0].duration = 1 |
   .[0].test_groups = [{group: 1, scenarios: [{id: "m", type: "mixed", writes: [{test: "set", clients: 1}]}]}] |
-  del(.[0].commands)' slo.json >mixed.json
+  .[0] |= del(.commands, .data_sizes, .pipelines, .clients)' slo.json >mixed.json
 jq -c '.[0].test_groups[0].scenarios[0].reads = [{test: "get", clients: 1}]' mixed.json >both.json
 refused 'has one load, not writers and' 'a search in a mixed scenario' both.json
 if command -v valkey-benchmark >/dev/null; then

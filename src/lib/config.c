@@ -382,11 +382,21 @@ check_value(struct configwalk *w, const char *section,
 		check_members(w, section, k, v);
 }
 
+/* A problem of the key here, or only a warning. */
+static void
+report_ignored(struct configwalk *w, const char *what)
+{
+	if (w->lenient)
+		err_say("%s: %s: ignored: %s", w->name, w->path.s, what);
+	else
+		configwalk_problem(w, "%s", what);
+}
+
 static void
 report_unknown_key(struct configwalk *w, const char *section, const char *key)
 {
 	const char *names[128];
-	char hint[STR_HINT];
+	char hint[STR_HINT], what[STR_HINT + 64];
 	size_t n = 0;
 
 	for (const struct config_key *k = config_keys; k->name; k++)
@@ -394,11 +404,11 @@ report_unknown_key(struct configwalk *w, const char *section, const char *key)
 			names[n++] = k->name;
 	names[n] = NULL;
 	str_hint(hint, key, names);
-	if (w->lenient)
-		err_say(
-		    "%s: %s: unknown key, ignored%s", w->name, w->path.s, hint);
-	else
-		configwalk_problem(w, "unknown key%s", hint);
+	snprintf(what, sizeof what, "unknown key%s", hint);
+	if (!*hint && config_find("scenario", key))
+		snprintf(
+		    what, sizeof what, "unknown key, it goes into a scenario");
+	report_ignored(w, what);
 }
 
 static void
@@ -724,6 +734,25 @@ complete_lists(struct json *cfg)
 	}
 }
 
+/* Reports keys that scenarios do not take from their configuration: those of
+ * commands, which make cases of their own, and what each scenario says. */
+static void
+report_unused(struct configwalk *w, const struct json *cfg)
+{
+	for (const struct json *v = json_first(cfg); v; v = json_next(v)) {
+		const struct config_key *k = config_find("config", json_key(v));
+		size_t len = configwalk_key(w, json_key(v));
+
+		if (k && config_is_given(cfg, k->name) &&
+		    !str_has_part("keyspacelen rate", k->name, ' ') &&
+		    (k->axis >= CONFIG_AXIS_COMMANDS ||
+			str_has_part("warmup populate_with", k->name, ' ')))
+			report_ignored(
+			    w, "has no effect on scenarios: give each its own");
+		configwalk_leave(w, len);
+	}
+}
+
 static void
 check_config(struct configwalk *w, struct json *cfg)
 {
@@ -743,9 +772,8 @@ check_config(struct configwalk *w, struct json *cfg)
 	if (!plain && !groups && !json_get(cfg, "replay"))
 		configwalk_problem(w,
 		    "neither 'commands' nor 'mix' nor 'test_groups' is given");
-	if (json_get(cfg, "populate_with") && groups)
-		configwalk_problem(
-		    w, "'populate_with' goes into each scenario");
+	if (groups)
+		report_unused(w, cfg);
 	check_elements(w, cfg, "scenarios", check_scenario);
 	check_elements(w, cfg, "test_groups", check_group);
 	check_cpus(w, cfg);

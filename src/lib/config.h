@@ -16,6 +16,9 @@
 
 struct json;
 
+/* From this axis on, a list is for commands, not for scenarios. */
+#define CONFIG_AXIS_COMMANDS 6
+
 /* What a value must be. */
 enum config_rule {
 	CONFIG_ANY,       /* kept as it is */

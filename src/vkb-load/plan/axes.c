@@ -12,7 +12,7 @@
 
 /* The first axes, by their number in config.h; those behind them are for
  * commands. */
-enum { CLUSTER = 1, TLS, PROFILING, CONFIG_SET, IO_THREADS, FIRST_OF_COMMANDS };
+enum { CLUSTER = 1, TLS, PROFILING, CONFIG_SET, IO_THREADS };
 
 static void
 set_axes(struct plan_axes *x, const struct plan_want *w)
@@ -64,7 +64,8 @@ axes_each(struct plan *p, const struct json *cfg,
 	for (const struct config_key *k = config_keys; k->name; k++)
 		x.keys[k->axis] = k;
 	expand_list(p, &x, CLUSTER,
-	    json_get(cfg, "test_groups") ? FIRST_OF_COMMANDS : PLAN_AXES, fn);
+	    json_get(cfg, "test_groups") ? CONFIG_AXIS_COMMANDS : PLAN_AXES,
+	    fn);
 }
 
 static size_t
@@ -159,7 +160,7 @@ axes_complete_config(const struct plan_axes *x, struct json *c)
 	const char *rdb = json_get_str(cfg, "rdb");
 	const char *arrivals = json_get_str(cfg, "arrivals");
 
-	for (size_t i = FIRST_OF_COMMANDS; i < PLAN_AXES; i++)
+	for (size_t i = CONFIG_AXIS_COMMANDS; i < PLAN_AXES; i++)
 		if (x->values[i])
 			json_set(
 			    c, x->keys[i]->identity, json_dup(x->values[i]));
