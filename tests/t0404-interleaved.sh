@@ -46,6 +46,14 @@ test_match '^Paired by round; of 12 results those are worse or better that proba
   .out 'the report has the method'
 test_same true "$(jq -s 'map(select(.verdict == "regression")) |
   length == 1 and all(.ci95 | .[1] - .[0] < 0.1)' slower.out)" 'its interval is that of the rounds'
+for busy in 20 80; do
+  jq -c ".metrics.foreign_cpu_percent = $busy" slower.jsonl >busy.jsonl
+  test_status 1 "the same while others use $busy % of the CPUs" \
+    sh -c 'vkb-stats busy.jsonl | vkb-compare --baseline base'
+  test_same "$((busy / 80))" \
+    "$(tr '\n' ' ' <.out | grep -c 'used 80% of the CPU: on an idle machine throughput and latency may change by less')" \
+    "$busy %: the size is said to be of a busy machine only if others used a quarter"
+done
 rounds 1 >same.jsonl
 test_that 'without a slower case there is no regression' \
   sh -c 'vkb-stats same.jsonl | vkb-compare -v --baseline base'

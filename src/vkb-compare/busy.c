@@ -10,6 +10,7 @@
 #define LEAST_DIFFERENCE .02
 #define LEAST_LEFT .01 /* of the CPU time, to the load and the server */
 #define LUCK .2
+#define BESIDE 25 /* percent of the CPU time beside paired sides */
 
 /* The scenario whose commands have cases of their own beside it, or NULL. */
 static const char *
@@ -143,4 +144,23 @@ busy_find(const struct comparison *c, double percent[2])
 			percent[j] = last->busy[j];
 	}
 	return n;
+}
+
+double
+busy_beside(const struct comparison *c)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *row = &c->rows[i];
+		const double *busy = row->pair->busy;
+
+		if (row->facts.paired && find_weight(row) > 0 &&
+		    (row->verdict == VERDICT_REGRESSION ||
+			row->verdict == VERDICT_IMPROVEMENT ||
+			verdict_is_likely(row->verdict)) &&
+		    (busy[0] + busy[1]) / 2 >= BESIDE)
+			most = fmax(most, (busy[0] + busy[1]) / 2);
+	}
+	return most;
 }

@@ -46,4 +46,13 @@ double busy_own_noise(const struct row *);
  */
 size_t busy_find(const struct comparison *, double percent[2]);
 
+/*
+ * Returns the largest share of the CPU time, in percent, that other programs
+ * used while a row was measured interleaved that changed; 0: less than a
+ * quarter, or not known. Such rows tell which side is faster, but how much is
+ * that of a busy machine: where others used 80 %, a server with half the CPU
+ * time per request answered 6 times as many requests, and alone twice as many.
+ */
+double busy_beside(const struct comparison *);
+
 #endif

@@ -171,8 +171,13 @@ add_sessions(struct str *s, const struct comparison *c)
 static void
 add_busy(struct str *s, const struct comparison *c)
 {
-	double percent[2];
+	double percent[2], beside = busy_beside(c);
 
+	if (beside > 0)
+		str_printf(s,
+		    "%sother processes used %.0f%% of the CPU: on an idle "
+		    "machine throughput and latency may change by less",
+		    s->len ? "; " : "", beside);
 	if (!busy_find(c, percent))
 		return;
 	str_printf(s,
