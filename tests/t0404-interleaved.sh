@@ -52,7 +52,7 @@ for busy in 20 80; do
     sh -c 'vkb-stats busy.jsonl | vkb-compare --baseline base'
   test_same "$((busy / 80))" \
     "$(tr '\n' ' ' <.out | grep -c 'used 80% of the CPU: on an idle machine throughput and latency may change by less')" \
-    "$busy %: the size is said to be of a busy machine only if others used a quarter"
+    "$busy %: the report says so if it is a quarter or more"
 done
 rounds 1 >same.jsonl
 test_that 'without a slower case there is no regression' \
