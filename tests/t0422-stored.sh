@@ -133,6 +133,23 @@ sql "DELETE FROM benchmark_metrics WHERE \"timestamp\" < '2026-03-16Z'"
 test_status 2 'a single commit is an error' detect --table core --latest 1
 test_match 'nothing was judged' .err 'the error says that nothing was judged'
 
+# --- series beside a reference, which another one replaces
+
+fresh
+perl -e 'srand 2; for my $i (0 .. 59) {
+  my ($x, $new) = ((1 + .01 * (rand() + rand() - 1)) * ($i >= 20 ? .92 : 1), $i >= 20);
+  printf qq({"type":"run","v":1,"subject":{"commit":"%040x","time":"2026-%02d-%02dT08:00:00Z"},"config":{"command":"SET"},"run":{"session":"s%d","index":1},"env":{"host":"a","cpus":4,"reference_sha256":"%s"},"metrics":{"rps":%.2f,"rps_ratio":%.5f},"status":"ok"}\n),
+    $i + 1, 1 + $i / 28, 1 + $i % 28, $i, $new ? "b" x 64 : "a" x 64, 1e5 * $x, $new ? 2 * $x : $x }' >short
+vkb-pgpush -q short
+test_that 'a step where another reference begins is not found' detect --table core
+sed -n 15p short | jq -c '.subject += {commit: "\("8" * 40)", binary_sha256: ("a" * 64)} | .subject.time = "2026-01-15T09:00:00Z" |
+  .run.session = "link" | .env.reference_sha256 = ("b" * 64) | .metrics.rps_ratio = 2' >link
+vkb-pgpush -q link
+test_status 1 'with the former one measured beside it the step is found' detect --table core
+cp .out got
+vkb-detect link short >want
+test_same "$(cat want)" "$(cat got)" 'the database has the same report as the files'
+
 if test_reference python-tool/schema 'tables of the Python tool'; then
   fresh
   grep -v 'OWNER TO' "$acceptance/python-tool/schema/after_core1.sql" |
