@@ -143,11 +143,11 @@ perl -e 'srand 2; for my $i (0 .. 59) {
 vkb-pgpush -q short
 test_that 'a step where another reference begins is not found' detect --table core
 sed -n 15p short | jq -c '.subject += {commit: "\("8" * 40)", binary_sha256: ("a" * 64)} | .subject.time = "2026-01-15T09:00:00Z" |
-  .run.session = "link" | .env.reference_sha256 = ("b" * 64) | .metrics.rps_ratio = 2' >link
-vkb-pgpush -q link
+  .run.session = "link" | .env.reference_sha256 = ("b" * 64) | .metrics.rps_ratio = 2' >joint
+vkb-pgpush -q joint
 test_status 1 'with the former one measured beside it the step is found' detect --table core
 cp .out got
-vkb-detect link short >want
+vkb-detect joint short >want
 test_same "$(cat want)" "$(cat got)" 'the database has the same report as the files'
 
 if test_reference python-tool/schema 'tables of the Python tool'; then
