@@ -212,7 +212,12 @@ else
 fi
 test_status 125 'a counted server that does nothing' \
   with_path mute-too vkb-serve --wait 300ms counted -- true
-test_match 'not ready after 300 ms of CPU time, or as long without any' .err 'the error says which time'
+test_match 'not ready after 300 ms of CPU time, as long without any, or 20 times as long' .err 'the error says which time'
+mkdir idling
+printf '#!/bin/sh\nexec perl -e "select undef, undef, undef, .01 while 1"\n' >idling/valgrind
+chmod +x idling/valgrind
+test_status 125 'a counted server that uses little CPU time and is never ready is given up' \
+  timeout 60 env PATH="$scratch/idling:$PATH" vkb-serve --wait 100ms counted -- true
 test_litter 10 'no run directory is left'
 
 # If all processes are killed at once, the next vkb-serve removes the run directory. Run

@@ -31,6 +31,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define BUSY_TIMES 20 /* the time to start, while it uses CPU time */
+
 struct fleet {
 	struct shared *shared; /* with its cache of hashes of files */
 	struct spec spec;
@@ -38,8 +40,9 @@ struct fleet {
 	struct node *node;
 	size_t n;
 	int64_t deadline, nap_ns;
-	int64_t cpu_ns; /* that a counted server had used at the last look */
-	bool late;      /* it was not ready in time */
+	int64_t cpu_ns;  /* that a counted server had used at the last look */
+	int64_t started; /* clock_ns() of the first try */
+	bool late;       /* it was not ready in time */
 	int tries;
 };
 
@@ -458,7 +461,8 @@ start_node(struct fleet *f, size_t i, struct str *why)
 /*
  * Has the server had its time to become ready? A counted one waits for nothing:
  * while it uses CPU time it starts, however little of that a busy machine gives
- * it. So it has as much CPU time, and as long without any.
+ * it. So it has as much CPU time, and as long without any; one that answers and
+ * is never ready uses a little for each answer, so there is an end to it.
  */
 static bool
 is_late(struct fleet *f)
@@ -470,7 +474,8 @@ is_late(struct fleet *f)
 	if (cpu > f->cpu_ns)
 		f->deadline = clock_ns() + most;
 	f->cpu_ns = cpu;
-	return clock_ns() > f->deadline || cpu > most;
+	return clock_ns() > f->deadline || cpu > most ||
+	    clock_ns() - f->started > BUSY_TIMES * most;
 }
 
 /* Waits until a node ends, a signal, or the end of the nap, which gets longer.
@@ -497,7 +502,8 @@ wait_for_event(void *arg, struct str *why)
 	f->late = !why->len && is_late(f);
 	if (f->late)
 		str_printf(why, "not ready after %d ms%s", f->shared->wait_ms,
-		    f->spec.count ? " of CPU time, or as long without any"
+		    f->spec.count ? " of CPU time, as long without any, "
+				    "or 20 times as long"
 				  : "");
 	free(fd);
 	return why->len ? -1 : 0;
@@ -604,7 +610,8 @@ start_nodes(struct fleet *f, struct json **record, struct str *why)
 		return -1;
 	if (make_node_folders(f, why) < 0)
 		return -1;
-	f->deadline = clock_ns() + f->shared->wait_ms * INT64_C(1000000);
+	f->started = clock_ns();
+	f->deadline = f->started + f->shared->wait_ms * INT64_C(1000000);
 	f->nap_ns = 200000;
 	for (size_t i = 0; i < f->n; i++)
 		if (start_node(f, i, why) < 0)
