@@ -217,7 +217,7 @@ mkdir idling
 printf '#!/bin/sh\nexec perl -e "select undef, undef, undef, .01 while 1"\n' >idling/valgrind
 chmod +x idling/valgrind
 test_status 125 'a counted server that uses little CPU time and is never ready is given up' \
-  timeout 60 env PATH="$scratch/idling:$PATH" vkb-serve --wait 100ms counted -- true
+  with_path idling timeout 60 vkb-serve --wait 100ms counted -- true
 test_litter 10 'no run directory is left'
 
 # If all processes are killed at once, the next vkb-serve removes the run directory. Run
