@@ -328,13 +328,23 @@ write_title(struct str *s, const struct lines *l)
 		str_add(s, "rps");
 }
 
+/* The columns of latencies behind that of the main value. */
+static const struct {
+	const char *name, *title;
+} latencies[] = {{"p50_latency_ms", "p50 ms"}, {"p99_latency_ms", "p99 ms"}};
+#define LATENCIES (sizeof latencies / sizeof *latencies)
+
+/* Has a case this metric, and another one as its main value? */
 static bool
-has_latencies(const struct lines *l)
+has_beside_main(const struct lines *l, const char *name)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (json_path(l->v[i].rec, "metrics.p50_latency_ms") ||
-		    json_path(l->v[i].rec, "metrics.p99_latency_ms"))
+	for (size_t i = 0; i < l->n; i++) {
+		const struct json *main = get_main(l->v[i].rec);
+
+		if (json_get(json_get(l->v[i].rec, "metrics"), name) &&
+		    !(main && strcmp(json_key(main), name) == 0))
 			return true;
+	}
 	return false;
 }
 
@@ -361,7 +371,7 @@ print_table(const struct lines *l)
 	const struct json **ok = mem_array(l->n + 1, sizeof *ok);
 	size_t nok = 0;
 	struct table *t = table_new();
-	bool latencies = has_latencies(l);
+	bool shown[LATENCIES];
 	struct casename *names;
 	struct str out = {0}, title = {0};
 	char *text, n[32];
@@ -383,9 +393,10 @@ print_table(const struct lines *l)
 	table_column(t, title.s, TABLE_RIGHT);
 	table_column(t, "95% interval", TABLE_LEFT);
 	table_column(t, "cv", TABLE_RIGHT);
-	if (latencies) {
-		table_column(t, "p50 ms", TABLE_RIGHT);
-		table_column(t, "p99 ms", TABLE_RIGHT);
+	for (size_t k = 0; k < LATENCIES; k++) {
+		shown[k] = has_beside_main(l, latencies[k].name);
+		if (shown[k])
+			table_column(t, latencies[k].title, TABLE_RIGHT);
 	}
 	table_column(t, "notes", TABLE_LEFT);
 	for (size_t i = 0; i < l->n; i++) {
@@ -407,10 +418,10 @@ print_table(const struct lines *l)
 		unit = main ? metric_guess(json_key(main)).unit : "";
 		add_median_cell(t, main, unit);
 		add_spread_cells(t, main, unit);
-		if (latencies) {
-			add_median_cell(t, json_get(m, "p50_latency_ms"), "");
-			add_median_cell(t, json_get(m, "p99_latency_ms"), "");
-		}
+		for (size_t k = 0; k < LATENCIES; k++)
+			if (shown[k])
+				add_median_cell(
+				    t, json_get(m, latencies[k].name), "");
 		text = make_notes(rec);
 		table_cell(t, text);
 		free(text);

@@ -47,6 +47,16 @@ SET   j        4  1.00K  -                  -       -       -  1 not steady, 12 
 SET   k        4  1.00K  -                  -       -       -  warm-up 1 s
 all cases: 50 clients, pipeline 1
 EOF2
+summary a 4 '' | sed 's/"rps":{[^}]*}/"p50_latency_ms":{"n":4,"median":2},"p99_latency_ms":{"n":4,"median":5}/' >latency
+vkb-stats -t latency >.out
+test_same 'case subject n p50 95% interval cv p99 ms notes' "$(sed 1q .out | xargs)" \
+  'a latency that is the main value has no second column'
+{
+  cat latency
+  sed 1q table
+} | vkb-stats -t >.out
+test_same 'case subject n value 95% interval cv p50 ms p99 ms notes' "$(sed 1q .out | xargs)" \
+  'it has one where another case has another main value'
 summary a 8 '' | sed 's/"rps":{"n":8/"rps":{"n":6/' | vkb-stats -t >.out
 test_match '^SET +a +6 ' .out 'the table has the 6 of 8 runs that have a throughput'
 test_that 'a table of summaries is written' vkb-stats -t table
