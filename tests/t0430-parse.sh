@@ -129,6 +129,20 @@ sed '/throughput/d' new.txt >cut.txt
 test_status 2 'text: a report without its end is an error' vkb-parse cut.txt
 test_match "cut.txt:1: the report of 'SET' ends without a throughput" .err \
   'text: the error names the report without its end'
+sed '/latency summary/,$d' new.txt >cut.txt
+test_status 2 'text: a report without its latencies is an error' vkb-parse cut.txt
+test_match "cut.txt:1: the report of 'SET' ends without a latency" .err \
+  'text: the error names the report without its latencies'
+sed '/threads: 2/r /dev/stdin' new.txt >rate.txt <<'END'
+
+RPS Summary:
+  target RPS: 1000.00
+  RPS distribution (reqs/sec):
+          avg       min       p50       p95       p99       max
+      990.000   980.000   990.000   995.000   999.000  1001.000
+END
+test_same "$(vkb-parse new.txt | jq -c '.config.rate = 1000 | del(.run)')" \
+  "$(vkb-parse rate.txt | jq -c 'del(.run)')" 'text: the summary of a rate is not one of latencies'
 head -c "$(($(wc -c <new.txt) - 3))" new.txt >torn.txt
 test_status 2 'text: a last line that is cut off is an error' vkb-parse torn.txt
 test_match 'torn.txt:[0-9]*: torn' .err 'text: the error names the line that is cut off'
@@ -819,8 +833,7 @@ printf 'hello, world\n' >unknown
 test_status 2 'an unknown format is an error' vkb-parse unknown
 test_match "^vkb-parse: unknown: unknown format: the input begins with 'hello, world'$" .err \
   'the error has the beginning of the input'
-test_match '--benchmark_format=json' .err 'and says what other programs need'
-test_same 3 "$(wc -l <.err)" 'in three lines'
+test_match "'vkb help parse' lists the formats; any CSV is read with --columns" .err 'and says what is read'
 printf 'a\377b\302\233c\342\200\256d\n' >unseen
 test_status 2 'an unknown format with bytes that are not text is an error' vkb-parse unseen
 test_match "begins with 'a.xffb.x9bc.u202ed'" .err \

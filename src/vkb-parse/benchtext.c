@@ -24,6 +24,7 @@ struct report {
 	struct json *run; /* NULL: between reports */
 	char *names;      /* line of names above the latencies, or NULL */
 	bool summary;     /* a latency summary follows (since Redis 6.2) */
+	bool rates;       /* the next line of names is not of latencies */
 	char *where;      /* FILE:LINE of its beginning */
 };
 
@@ -135,6 +136,8 @@ parse_setting(struct report *r, const char *line)
 		json_set_bool(config, "keep_alive", v != 0);
 	} else if (sscanf(line, " threads: %lf", &v) == 1) {
 		json_set_num(config, "benchmark_threads", v);
+	} else if (sscanf(line, " target RPS: %lf", &v) == 1) {
+		json_set_num(config, "rate", v);
 	} else if (sscanf(line, " cluster mode: %63s", word) == 1) {
 		json_set_bool(config, "cluster_mode", strcmp(word, "yes") == 0);
 	} else if (sscanf(line, " host configuration \"%63[a-z]\": %63[^\n]",
@@ -157,18 +160,20 @@ finish_report(struct report *r, struct runs *runs)
 {
 	struct json *run = r->run;
 	char *where = r->where;
+	bool summary = r->summary;
 	int rc;
 
 	free(r->names);
 	*r = (struct report){0};
 	if (!run)
 		return 0;
-	if (json_path(run, "metrics.rps")) {
+	if (json_path(run, "metrics.rps") &&
+	    (!summary || json_path(run, "metrics.p50_latency_ms"))) {
 		rc = runs_add(runs, run, where);
 	} else {
-		rc =
-		    err_fail("%s: the report of '%s' ends without a throughput",
-			where, json_str(json_path(run, "config.command")));
+		rc = err_fail("%s: the report of '%s' ends without a %s", where,
+		    json_str(json_path(run, "config.command")),
+		    json_path(run, "metrics.rps") ? "latency" : "throughput");
 		json_free(run);
 	}
 	free(where);
@@ -251,9 +256,13 @@ parse_benchtext_line(
 		return parse_latencies(r, s, line);
 	if (str_starts(line, "Latency by percentile distribution"))
 		r->summary = true;
-	else if (strstr(line, " avg ") && strstr(line, " p50 "))
-		r->names = mem_str(line);
-	else if (strstr(line, "% <= ")) {
+	else if (str_starts(line, "  RPS distribution"))
+		r->rates = true;
+	else if (strstr(line, " avg ") && strstr(line, " p50 ")) {
+		if (!r->rates)
+			r->names = mem_str(line);
+		r->rates = false;
+	} else if (strstr(line, "% <= ")) {
 		if (!r->summary)
 			parse_percentile(r, line);
 	} else

@@ -159,9 +159,15 @@ custom_is_bmf(const struct json *j)
 	const struct json *first =
 	    json_type(j) == JSON_OBJECT ? json_first(j) : NULL;
 
-	return first && json_type(first) == JSON_OBJECT &&
-	    is_number(json_get(json_first(first), "value")) &&
-	    !custom_is_regression(j);
+	if (!first || json_type(first) != JSON_OBJECT ||
+	    !is_number(json_get(json_first(first), "value")) ||
+	    custom_is_regression(j))
+		return false;
+	/* other tools have objects with and without a value beside another */
+	for (const struct json *m = json_first(first); m; m = json_next(m))
+		if (!json_get(m, "value"))
+			return false;
+	return true;
 }
 
 /* Bencher's own measures, whose units it fixes. */
@@ -221,8 +227,9 @@ custom_is_regression(const struct json *j)
 {
 	const struct json *m = json_get(j, "metrics");
 
-	return m && json_type(m) == JSON_OBJECT && json_first(m) &&
-	    json_get(json_first(m), "value");
+	m = m && json_type(m) == JSON_OBJECT ? json_first(m) : NULL;
+	return m && json_get(m, "value") &&
+	    (json_get(m, "unit") || json_get(j, "metadata"));
 }
 
 /* Copies what names the subject; the rest belongs to the environment. */

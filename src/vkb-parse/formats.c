@@ -6,6 +6,7 @@
 #include "record.h"
 #include "resultsdir.h"
 #include "str.h"
+#include "foreign.h"
 #include "parsers.h"
 #include "runs.h"
 #include "source.h"
@@ -101,6 +102,7 @@ detect_format(struct source *s, const char *head, const struct json *j)
 {
 	const struct format *found = NULL;
 	size_t n = strcspn(head, "\r\n");
+	char *advice;
 
 	for (const struct format *f = formats; f->name; f++) {
 		if (j ? !f->is_json || !f->is_json(j)
@@ -116,13 +118,16 @@ detect_format(struct source *s, const char *head, const struct json *j)
 	}
 	if (found)
 		return found;
-	source_fail(s,
-	    "unknown format: the input begins with '%.*s'\n"
-	    "\t'vkb help parse' lists the formats, most of which are JSON: "
-	    "--json-out-file, --benchmark_format=json,\n"
-	    "\t--export-json, --benchmark-json; go test -bench is read as it "
-	    "is, any CSV with --columns",
-	    (int)(n < 40 ? n : 40), head);
+	advice = foreign_advise(head);
+	if (advice)
+		source_fail(s, "%s", advice);
+	else
+		source_fail(s,
+		    "unknown format: the input begins with '%.*s'\n"
+		    "'vkb help parse' lists the formats; any CSV is read "
+		    "with --columns",
+		    (int)(n < 40 ? n : 40), head);
+	free(advice);
 	return NULL;
 }
 
@@ -183,6 +188,17 @@ read_text_format(struct source *s, const struct format *f, const char *all,
 	return 0;
 }
 
+/* Does JSON begin here? Lists of results have objects; "[OVERALL]" is text. */
+static bool
+begins_json(const char *p)
+{
+	if (*p == '[')
+		p += 1 + strspn(p + 1, " \t\r\n");
+	else
+		return *p == '{';
+	return *p == '{' || *p == ']' || !*p;
+}
+
 static int
 read_source(
     struct source *s, const struct format *f, bool raw, struct runs *runs)
@@ -206,7 +222,7 @@ read_source(
 	if (columns && f && !f->maps) {
 		source_fail(
 		    s, "--columns does not apply to the format '%s'", f->name);
-	} else if (f ? !!f->parse_json : !columns && (*p == '{' || *p == '[')) {
+	} else if (f ? !!f->parse_json : !columns && begins_json(p)) {
 		rc = read_json_format(s, f, p, all, n, runs);
 	} else {
 		if (!f && columns)

@@ -19,9 +19,11 @@ bool
 gbench_is(const struct json *j)
 {
 	const struct json *b = json_get(j, "benchmarks");
+	const struct json *first = json_first(b);
 
 	return b && json_type(b) == JSON_ARRAY &&
-	    (json_get(j, "context") || json_get(json_first(b), "real_time"));
+	    (json_get(j, "context") || json_get(first, "real_time")) &&
+	    (!first || json_get(first, "name"));
 }
 
 /* Versions before 1.5 mark aggregates only by the end of their name. */

@@ -269,6 +269,8 @@ parse_event_line(struct source *s, const char *line, struct json *packages,
 	char *text;
 	int rc = 0;
 
+	if (!line[strspn(line, BLANK)])
+		return 0;
 	if (!event)
 		return source_fail(s, "not an event of go test -json");
 	name = name ? name : "";

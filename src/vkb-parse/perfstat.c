@@ -157,13 +157,37 @@ parse_perf_json(struct row *r, const char *line)
 	return NULL;
 }
 
+/* Is it a percentage as perf prints it, "100.00"? */
+static bool
+is_percentage(const char *s)
+{
+	double v;
+	size_t n = strlen(s);
+
+	return n > 3 && strchr(".,", s[n - 3]) && parse_perf_number(s, &v);
+}
+
+/* The time that the event was counted, and the percentage of all time, are
+ * behind the event, or behind the variance of -r. */
+static bool
+has_run_time(char **f, size_t n, const char *after)
+{
+	double v;
+
+	for (size_t i = 0; i + 1 < n; i++)
+		if (f[i] == after)
+			return parse_perf_number(f[i], &v)
+			    ? is_percentage(f[i + 1])
+			    : str_ends(f[i], "%");
+	return false;
+}
+
 /* Checks the first line that is not a comment. */
 bool
 perfstat_is(const char *head)
 {
 	char *f[FIELDS], *line;
 	struct row r;
-	double v;
 	struct json *j;
 	size_t n;
 	bool is;
@@ -180,9 +204,8 @@ perfstat_is(const char *head)
 		return j != NULL;
 	line = mem_strn(head, strcspn(head, "\r\n"));
 	n = split_fields(line, source_find_separator(line, SEPARATORS), f);
-	/* after the event: its run time, or the variance of -r */
-	is = parse_perf_row(&r, f, n) &&
-	    (parse_perf_number(r.after, &v) || str_ends(r.after, "%"));
+	is = parse_perf_row(&r, f, n) && !strpbrk(r.unit, "0123456789") &&
+	    has_run_time(f, n, r.after);
 	free(line);
 	return is;
 }

@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Is it a record? Lines of other tools have a type, too, but no version. */
+static bool
+is_record(const struct json *j)
+{
+	return json_get_str(j, "type") && json_get(j, "v");
+}
+
 /* Returns whether the first line that is not blank is a record or a result. */
 bool
 records_is(const char *head)
@@ -26,7 +33,7 @@ records_is(const char *head)
 	/* a truncated or invalid line counts too: records_parse_text reports it
 	 */
 	if (j)
-		is = json_get_str(j, "type") || (flat_is(j) && p[n]);
+		is = is_record(j) || (flat_is(j) && p[n]);
 	else
 		is = str_starts(p, "{\"type\":\"");
 	json_free(j);
@@ -82,15 +89,13 @@ records_is_flat(const struct json *j)
 {
 	if (json_type(j) == JSON_ARRAY)
 		j = json_first(j);
-	return j && json_type(j) == JSON_OBJECT &&
-	    (flat_is(j) || json_get_str(j, "type"));
+	return j && json_type(j) == JSON_OBJECT && (flat_is(j) || is_record(j));
 }
 
 static int
 parse_result(const struct json *j, struct source *s, struct runs *runs)
 {
-	if (json_type(j) == JSON_OBJECT &&
-	    (flat_is(j) || json_get_str(j, "type")))
+	if (json_type(j) == JSON_OBJECT && (flat_is(j) || is_record(j)))
 		return write_record(json_dup(j), source_where(s), runs);
 	return source_fail(
 	    s, "not a result with 'command' and 'rps' or 'status'");
