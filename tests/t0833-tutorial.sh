@@ -4,6 +4,7 @@
 # "..." is any text, at the end of a line its rest. Lines may be broken for the page.
 . "${0%/*}/lib.sh"
 
+unset VKB_ENV_RECORD # as for those who type it
 test_server 'the tutorial'
 
 # typed: prints the script, with the number of the line before each command
