@@ -18,7 +18,11 @@ test_same "$(vkb-stats --version)" "$(vkb stats --version)" 'a program is run by
 test_same "$(vkb-stats --version)" "$(vkb vkb-stats --version)" 'a program is run by its whole name'
 test_status 2 'the exit status is that of the program' vkb stats --nonsense
 test_match '^vkb-stats: unknown option' .err 'the message is that of the program'
-for bad in nonsense sh-setup ../bin/vkb-stats -x; do
+test_same "$(vkb --version)" "$(vkb version)" 'vkb version is vkb --version'
+test_status 2 'an option in place of a program' vkb -t set
+test_same "vkb: unknown option '-t'; write 'vkb load' before the options of a load (see 'vkb help')" "$(cat .err)" \
+  'the error says where it goes'
+for bad in nonsense sh-setup ../bin/vkb-stats; do
   test_status 2 "the name '$bad' is refused" vkb "$bad"
   test_match "^vkb: no program is called 'vkb-.*'; the programs are: ab bench .* why$" .err \
     "the programs are listed for '$bad'"

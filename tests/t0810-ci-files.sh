@@ -224,20 +224,21 @@ commit=$(git -C clone -c user.name=me -c user.email=me@here commit-tree -m x "$(
 git -C clone update-ref HEAD "$commit"
 git -C clone update-ref refs/remotes/other/main "$commit"
 git -C clone symbolic-ref refs/remotes/other/HEAD refs/remotes/other/main
+id=$(printf %040d 123)
 printed() { # printed FORGE FILE: prints its CI file for the clone
-  (cd clone && vkb ci "$1" https://name:hide@github.example/we/vkb.git 0123abc) >"$2"
+  (cd clone && vkb ci "$1" https://name:hide@github.example/we/vkb.git "$id") >"$2"
 }
 printed github flows/printed.yml
 printed gitlab printed.gitlab
 printed jenkins printed.jenkins
 grep -nE 'OWNER|COMMIT|GROUP|hide' flows/printed.yml printed.gitlab printed.jenkins >"$bad"
 empty 'vkb ci fills in all names, without a login'
-test_same 'vkb-ref: 0123abc vkb: we/vkb' "$(sed -n 's/^ *\(vkb\(-ref\)\{0,1\}: \)/\1/p' flows/printed.yml | sort -u | xargs)" \
+test_same "vkb-ref: $id vkb: we/vkb" "$(sed -n 's/^ *\(vkb\(-ref\)\{0,1\}: \)/\1/p' flows/printed.yml | sort -u | xargs)" \
   'the repository and the commit of vkb are inputs'
-test_same "$(sed '/^#/d; s/OWNER/we/g; s/COMMIT/0123abc/g' "$top/$copy")" "$(sed 1d flows/printed.yml)" \
+test_same "$(sed "/^#/d; s/OWNER/we/g; s/COMMIT/$id/g" "$top/$copy")" "$(sed 1d flows/printed.yml)" \
   'the rest is the file that is checked above'
 test_same "# Written by 'vkb ci gitlab' for me/server; see 'vkb help ci'.
-include: - project: we/vkb ref: 0123abc file: configs/ci/gitlab.yml variables: VKB_URL: https://github.example/we/vkb.git VKB_REF: 0123abc" \
+include: - project: we/vkb ref: $id file: configs/ci/gitlab.yml variables: VKB_URL: https://github.example/we/vkb.git VKB_REF: $id" \
   "$(sed -n '1p; 2,$s/^ *//p' printed.gitlab | sed 1q; sed 1d printed.gitlab | xargs)" 'vkb ci gitlab prints the include'
 test_match "defaultValue: 'other/main'" printed.jenkins 'vkb ci jenkins has the default branch of the clone'
 cp -r "$top/bin" "$top/lib" "$top/configs" "$top/Makefile" clone
@@ -256,17 +257,18 @@ refused() {
   test_match "$refused_why" .err "$refused_what: the error says why"
   test_absent 'hide' .err "$refused_what: without the secret"
 }
-refused 'vkb on another server' 'mirror vkb there' gitlab https://gitlab.example/we/vkb 0123abc
-refused 'vkb in a group of GitLab, for GitHub' 'has no OWNER/NAME' github https://github.example/a/we/vkb 0123abc
-refused 'a URL without an owner' 'has no OWNER/NAME' github https://github.example/vkb 0123abc
-refused 'a password with a slash' 'the URL of vkb is not one' gitlab 'https://u:hi/hide@github.example/we/vkb' 0123abc
-refused 'a URL with characters of sed' 'the URL of vkb is not one' jenkins 'https://h&,x/we/vkb' 0123abc
-printed_url() { (cd clone && vkb ci gitlab "$1" 0123abc) | sed -n 's/.*VKB_URL: //p'; }
+refused 'a part of a commit' 'give all 40 digits' github https://github.example/we/vkb 0123abc
+refused 'vkb on another server' 'mirror vkb there' gitlab https://gitlab.example/we/vkb "$id"
+refused 'vkb in a group of GitLab, for GitHub' 'has no OWNER/NAME' github https://github.example/a/we/vkb "$id"
+refused 'a URL without an owner' 'has no OWNER/NAME' github https://github.example/vkb "$id"
+refused 'a password with a slash' 'the URL of vkb is not one' gitlab 'https://u:hi/hide@github.example/we/vkb' "$id"
+refused 'a URL with characters of sed' 'the URL of vkb is not one' jenkins 'https://h&,x/we/vkb' "$id"
+printed_url() { (cd clone && vkb ci gitlab "$1" "$id") | sed -n 's/.*VKB_URL: //p'; }
 test_same https://github.example/we/vkb.git "$(printed_url 'https://u:hi@de@github.example/we/vkb')" 'a password with an @ is left out'
 test_same https://github.example/we/vkb.git "$(printed_url 'https://github.example/we/vkb.git?private_token=hide')" 'so is what follows a ?'
 git -C clone remote set-url other 'https://github.example/me/server.git?private_token=hide'
 test_same "# Written by 'vkb ci github' for me/server; see 'vkb help ci'." \
-  "$(cd clone && vkb ci github https://github.example/we/vkb 0123abc | sed -n 1p)" 'the query of the own remote is left out'
+  "$(cd clone && vkb ci github https://github.example/we/vkb "$id" | sed -n 1p)" 'the query of the own remote is left out'
 # shellcheck disable=SC2016 # sed and a shell would expand it
 for branch in 'x,;etouch${IFS}evil;#' 'a&b' "it's"; do
   git -C clone update-ref "refs/remotes/other/$branch" "$commit"
