@@ -521,7 +521,9 @@ run_compare(void *opts, struct opt_args *args)
 		o->on_insufficient = "fail";
 	one_input = o->baselines.n || o->calibrate || o->deltas;
 	if (!args->n && !one_input)
-		return opt_usage(&program, "no BASE, and no --baseline");
+		return opt_usage(&program,
+		    "give BASE, the file to compare with, or --baseline NAME, "
+		    "one of the subjects");
 	if (args->n < (one_input ? 1 : 2) && opt_stdin(&program) < 0)
 		return -1;
 	if (o->deltas && o->explain)

@@ -2,12 +2,15 @@
  * vkb-parse: converts the output of other benchmark tools to run records or,
  * with --flat, to the metrics.json of the Python tool.
  */
+#include "mem.h"
 #include "opt.h"
 #include "vkb-parse/formats.h"
 #include "vkb-parse/runs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 struct opts {
@@ -46,6 +49,56 @@ is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Returns the name of a file without folder and suffix. Caller frees. */
+static char *
+find_stem(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	char *stem = mem_str(name ? name + 1 : path);
+	char *dot = strrchr(stem, '.');
+
+	if (dot && dot > stem)
+		*dot = '\0';
+	return stem;
+}
+
+/* Returns what the runs of one of several files are called whose subject has no
+ * name: the stem, or the path if another has the same stem. Caller frees. */
+static char *
+name_file(const struct opt_args *args, size_t i)
+{
+	char *name = find_stem(args->v[i]), *other;
+	bool same = false;
+
+	for (size_t k = 0; k < args->n && !same; k++) {
+		other = find_stem(args->v[k]);
+		same = k != i && strcmp(name, other) == 0;
+		free(other);
+	}
+	if (!same)
+		return name;
+	free(name);
+	return mem_str(args->v[i]);
+}
+
+static int
+read_operand(const struct opts *o, const struct opt_args *args, size_t i,
+    const struct format *f, struct runs *runs)
+{
+	const char *path = args->v[i];
+	char *name;
+	int rc;
+
+	if (is_folder(path))
+		return formats_read_folder(path, f, o->raw, runs);
+	name = args->n > 1 ? name_file(args, i) : NULL;
+	runs_set_ref(runs, name);
+	rc = formats_read(path, f, o->raw, runs);
+	runs_set_ref(runs, NULL);
+	free(name);
+	return rc;
+}
+
 static int
 run_parse(void *opts, struct opt_args *args)
 {
@@ -63,9 +116,7 @@ run_parse(void *opts, struct opt_args *args)
 	if (!runs)
 		return -1;
 	for (size_t i = 0; i < args->n && !runs_have_failed(runs); i++)
-		rc |= (is_folder(args->v[i])
-			? formats_read_folder
-			: formats_read)(args->v[i], f, o->raw, runs);
+		rc |= read_operand(o, args, i, f, runs);
 	if (!args->n)
 		rc = formats_read("-", f, o->raw, runs);
 	return runs_end(runs) < 0 ? -1 : rc;

@@ -30,6 +30,9 @@ if test_reference benchstat 'files of benchstat'; then
   dir=$acceptance/benchstat
   vkb-parse -s subject.label=old "$dir/old.txt" >base
   vkb-parse -s subject.label=new "$dir/new.txt" >new
+  test_that 'two files of Go are compared by one pipe' \
+    sh -c "vkb-parse '$dir/old.txt' '$dir/new.txt' | vkb-compare --baseline old"
+  test_match '^Comparing new against old$' .out 'the sides are the names of the files'
   # csvOldNew.stdout: 1.7180 and 1.4225 us, p=0.000; 3.0655 and 3.0700, p=0.446
   test_same '["Encodegob",[3065.5,3070],"inconclusive",[10,10]]
 ["Encodejson",[1718,1422.5],"improvement",[10,10]]' "$(deltas -m ns_per_op base new)" \
