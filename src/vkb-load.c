@@ -222,7 +222,15 @@ static const struct opt option_table[] = {
 	"runs go to '-o FILE'; 'vkb stats --text FILE' is a table, " \
 	"'vkb compare -f csv BASE FILE' is CSV"
 
-static const struct opt_foreign foreign_options[] = {
+#define LATENCY \
+	"'-t ping -c 1' measures the latency, '--set rate=1000' at a rate"
+#define CLI "this is for valkey-cli: vkb only measures"
+
+static const struct opt_foreign foreign_options[] = {{"--latency", LATENCY},
+    {"--latency-history", LATENCY}, {"--latency-dist", LATENCY},
+    {"--stat", CLI}, {"--bigkeys", CLI}, {"--memkeys", CLI}, {"--hotkeys", CLI},
+    {"--scan", CLI},
+    {"--intrinsic-latency", "'vkb env --check' lists what is noisy here"},
     {"-3", "write '--set resp3=true'"}, {"-2", "RESP2 is the default"},
     {"-k", "write '--set reconnect=1' for a connection per request"},
     {"-l", "write '--duration TIME' or '--budget TIME'"},
@@ -399,8 +407,10 @@ refuse_words(const struct opt_args *args)
 				"its options alone",
 		    first);
 	if (first[strspn(first, LETTERS)] == '\0' && access(first, F_OK) < 0) {
-		for (size_t i = 0; i < args->n; i++)
-			str_printf(&text, "%s%s", i ? " " : "", args->v[i]);
+		for (size_t i = 0; i < args->n; i++) {
+			str_add(&text, i ? " " : "");
+			str_word(&text, args->v[i]);
+		}
 		str_word(&word, text.s);
 		rc = err_fail("cannot read '%s': %s; a command is written as "
 			      "--command %s",

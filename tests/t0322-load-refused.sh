@@ -66,7 +66,7 @@ printf '[{"commands":["SET"],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1
 test_that 'a plan' vkb-load --plan set.json
 jq -c '.config.command = "NOSUCH"' .out >none.jsonl
 test_status 2 'a test that does not exist' vkb-load --runs 1 none.jsonl
-test_match ": not run: it has no test 'NOSUCH'" .err 'the message names the test'
+test_match "ERR unknown command 'NOSUCH'" .err 'the message has the answer of the server'
 group '{"id":"f","command":"SET k __field:v__","requests":10}' >field.json
 test_status 2 'a field without a dataset' vkb-load --runs 1 field.json
 test_match "1_f: not run: 'SET k __field:v__' uses a field, but the case has no dataset" .err \

@@ -67,6 +67,11 @@ test_that 'two builds are measured in slices' run --builds builds --command 'STR
 test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each build has been populated'
 test_status 2 'a command that the server does not have fails its run' run --command 'NOSUCH a b'
 test_match 'refused: ERR unknown command' .err 'the error has the answer of the server'
+test_that 'a command of one word, besides the named tests,' run --command DBSIZE -n 100
+test_same '["ok","DBSIZE",100]' "$(jq -c 'select(.type == "run") | [.status, .config.command, .metrics.requests]' .out)" 'is measured'
+test_that 'the same in a mix' run --mix 'GET 3 randomkey 1' -n 100
+test_same '["ok","GET"] ["ok","RANDOMKEY"] ["ok","mix"]' \
+  "$(jq -c 'select(.type == "run") | [.status, .config.command]' .out | sort | xargs -d '\n')" 'is measured, too'
 test_status 2 'a command that cannot be read is not run' run --command "SET 'a b"
 test_match "a quote is not closed" .err 'the message gives the reason'
 

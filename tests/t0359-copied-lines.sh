@@ -24,7 +24,7 @@ set VKB_PASSWORD, as arguments|-h 127.0.0.1 -p PORT --password=verysecret -t set
 set VKB_PASSWORD, as arguments|-h 127.0.0.1 -p PORT --passwrd=verysecret -t set
 taken from VKB_PASSWORD, which is not set|--user bench -h 127.0.0.1 -p PORT -t set
 'vkb stats --text FILE' is a table|-t ping,set,get -n 100000 --csv
---command 'eval return|-r 10000 -n 10000 eval 'return redis.call("ping")' 0
+--command 'eval '\''return redis.call("ping")'\'' 0'|-r 10000 -n 10000 eval 'return redis.call("ping")' 0
 --command 'lpush mylist __rand_int__'|-r 10000 -n 10000 lpush mylist __rand_int__
 --command ping|-h 127.0.0.1 -p PORT ping
 --command 'SET a 1'|-h localhost -p PORT SET a 1
@@ -44,7 +44,11 @@ a running cluster is recognized|-h 127.0.0.1 --cluster -t set,get -c 100
 '--budget TIME'|-t get -l
 --set idle_clients=N|-I -c 1000
 --set sequential=true|-t set --sequential -r 1000
-vkb help load|-h 127.0.0.1 -p PORT --latency
+-t ping -c 1|-h 127.0.0.1 -p PORT --latency
+this is for valkey-cli|-p PORT --bigkeys
+this is for valkey-cli|-p PORT --stat
+vkb env --check|--intrinsic-latency 100
+from 1 to 9000000000000000|-p PORT -t get -n 1M
 the protocol is RESP2|-s 127.0.0.1 -p PORT --protocol=redis -c 100 -t 10 --pipeline=100 --data-size=32
 '-h HOST'|-s 127.0.0.1 -p PORT --pipeline=20 --clients=2 --requests=100 --data-size=32
 --mix|--ratio=1:0 --test-time=60 --rate-limiting=100 -t 2 -c 50 --key-pattern=P:P

@@ -169,7 +169,8 @@ static int
 report_bad_value(const struct opt *o, const char *v, const char *want)
 {
 	if ((o->min != 0 || o->max != 0) && !o->choices)
-		return err_fail("option '--%s': '%s' is not %s from %g to %g",
+		return err_fail("option '--%s': '%s' is not %s from %.16g to "
+				"%.16g",
 		    o->name, v, want, o->min, o->max);
 	return err_fail("option '--%s': '%s' is not %s", o->name, v, want);
 }

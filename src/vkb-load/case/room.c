@@ -448,8 +448,9 @@ format_left(const struct state *s)
 	num_human(left, s->left);
 	if (s->host)
 		return mem_printf("%sB of the memory of its host", left);
-	return mem_printf(
-	    "%sB of its maxmemory of %sB", left, num_human(limit, s->limit));
+	return mem_printf("%s%s of its maxmemory of %sB",
+	    s->left > 0 ? left : "nothing", s->left > 0 ? "B" : "",
+	    num_human(limit, s->limit));
 }
 
 /* Says that a case does not fit on a node. Returns -1. */

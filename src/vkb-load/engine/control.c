@@ -56,8 +56,11 @@ control_ask(struct client *c, int ms, const char *const *argv)
 		err_fail("the server needs a password: set VKB_PASSWORD, and "
 			 "VKB_USER for a user other than 'default'");
 	else
-		err_fail("%s%s%s: %s", argv[0], argv[1] ? " " : "",
-		    argv[1] ? argv[1] : "", error);
+		err_fail("%s%s%s: %s%s", argv[0], argv[1] ? " " : "",
+		    argv[1] ? argv[1] : "", error,
+		    str_starts(error, "NOPERM")
+			? "; 'vkb help servers' lists what a user needs"
+			: "");
 	reply_free(r);
 	return NULL;
 }

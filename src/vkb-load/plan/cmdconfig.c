@@ -168,6 +168,7 @@ int
 cmdconfig_plan(struct plan *p, const struct cmdconfig *q)
 {
 	struct json *doc = json_array(), *cfg;
+	int rc;
 
 	for (int i = 0; i < 3; i++) {
 		if (!(i == 0 ? q->tests || q->commands.n
@@ -185,5 +186,8 @@ cmdconfig_plan(struct plan *p, const struct cmdconfig *q)
 			    i == 1 ? q->mix : q->replay);
 		json_push(doc, cfg);
 	}
-	return plan_take(p, doc, NAME);
+	p->any_word = true; /* in '--command' and '--mix'; '-t' is checked */
+	rc = plan_take(p, doc, NAME);
+	p->any_word = false;
+	return rc;
 }

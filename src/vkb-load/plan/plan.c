@@ -133,8 +133,10 @@ check_command(struct plan *p, const char *command, const char *where,
 	if (!p->commands)
 		return;
 	upper = str_upper(command);
-	report_problem(p, "%s: unknown %s '%s'%s", where, what, given,
-	    str_hint(hint, upper, p->commands));
+	str_hint(hint, upper, p->commands);
+	if (*hint || !p->any_word)
+		report_problem(
+		    p, "%s: unknown %s '%s'%s", where, what, given, hint);
 	free(upper);
 }
 

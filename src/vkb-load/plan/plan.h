@@ -41,6 +41,7 @@ struct plan_want {
 struct plan {
 	const struct plan_want *want; /* borrowed */
 	const char *const *commands;  /* the engine's; borrowed; NULL: any */
+	bool any_word;                /* others are the server's, if unlike */
 	struct json **cases;
 	size_t n, cap;
 	struct json *others;   /* cases of the other shards; or NULL */

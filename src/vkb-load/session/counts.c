@@ -774,8 +774,9 @@ add_change(struct str *to, const struct pair *v, size_t build,
 	    json_get_num(json_at(v[build].first, 0), COUNTED_METRIC, NAN);
 
 	str_printf(to, "%s executes ", names[1]);
-	if (change == 0)
-		str_add(to, "as many instructions as");
+	if (fabs(change) < 1e-4)
+		str_printf(to, "%sas many instructions as",
+		    change == 0 ? "" : "about ");
 	else
 		str_printf(to, "%.2g %% %s instructions than",
 		    100 * fabs(change), change > 0 ? "more" : "fewer");
