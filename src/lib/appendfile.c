@@ -82,18 +82,3 @@ appendfile_check_end(int fd, const char *name, bool repair)
 		return err_fail_sys("cannot truncate '%s'", name);
 	return 0;
 }
-
-int
-appendfile_lock_folder(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0) {
-		err_fail_sys("cannot open the folder '%s'", path);
-		return -2;
-	}
-	if (!is_taken(fd, LOCK_EX))
-		return fd;
-	close(fd);
-	return -1;
-}

@@ -20,8 +20,4 @@ int appendfile_open(const char *path, bool alone);
  */
 int appendfile_check_end(int fd, const char *name, bool repair);
 
-/* Locks a folder for its one writer. Returns the descriptor, which holds the
- * lock; -1 if another program has it; -2 after reporting another error. */
-int appendfile_lock_folder(const char *path);
-
 #endif

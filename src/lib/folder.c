@@ -88,7 +88,7 @@ compare_newest_first(const void *a, const void *b)
 }
 
 int
-folder_lock(const char *path)
+folder_lock(const char *path, bool wait)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -96,6 +96,12 @@ folder_lock(const char *path)
 		return err_fail_sys("cannot open '%s'", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 		return fd;
+	if (!wait && errno != EWOULDBLOCK)
+		return fd; /* some file systems have no locks */
+	if (!wait) {
+		close(fd);
+		return -2;
+	}
 	err_say("another program has locked '%s': waiting", path);
 	while (flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR) {

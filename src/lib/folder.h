@@ -2,6 +2,7 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct str;
@@ -12,9 +13,9 @@ int folder_make(const char *path);
 /* Removes a folder, which may be missing. Returns 0, or -1 with errno. */
 int folder_remove(const char *path);
 
-/* Waits until no other program has locked the folder. Returns a descriptor that
- * keeps others waiting until it is closed, or -1 after reporting an error. */
-int folder_lock(const char *path);
+/* Locks a folder until the descriptor that it returns is closed. If another
+ * program has it, waits, or returns -2. Returns -1 after reporting an error. */
+int folder_lock(const char *path, bool wait);
 
 /*
  * Removes the oldest files and folders in 'dir' whose names begin with 'prefix'

@@ -122,12 +122,6 @@ html_browse_end(struct str *s)
 }
 
 void
-html_text(struct str *s, const char *text)
-{
-	markup_xml(s, text);
-}
-
-void
 html_tag(struct str *s, const char *tag, const char *class, const char *text)
 {
 	str_printf(s, class ? "<%s class=\"%s\">" : "<%s>", tag, class);

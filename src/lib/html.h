@@ -41,9 +41,6 @@ void html_browse(struct str *, size_t page, const char *find,
     const struct html_filter *, size_t n);
 void html_browse_end(struct str *);
 
-/* Appends the text, escaped. */
-void html_text(struct str *, const char *);
-
 /* Appends <tag class="class">text</tag>; 'class' may be NULL. */
 void html_tag(
     struct str *, const char *tag, const char *class, const char *text);

@@ -206,6 +206,20 @@ str_upper(const char *s)
 	return upper;
 }
 
+char *
+str_replace(const char *text, const char *from, const char *to)
+{
+	struct str s = {0};
+	const char *at;
+
+	for (; (at = strstr(text, from)); text = at + strlen(from)) {
+		str_addn(&s, text, (size_t)(at - text));
+		str_add(&s, to);
+	}
+	str_add(&s, text);
+	return str_take(&s);
+}
+
 bool
 str_starts(const char *s, const char *prefix)
 {

@@ -54,6 +54,9 @@ int str_compare(const void *, const void *);
 /* Returns a copy in upper case (ASCII letters); caller frees. */
 char *str_upper(const char *);
 
+/* Returns a copy with 'to' in place of each 'from'; caller frees. */
+char *str_replace(const char *, const char *from, const char *to);
+
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 /* Cuts the text after at most 'most' bytes, between characters, and then adds

@@ -265,7 +265,7 @@ lock_state(const struct tune *t)
 	    : slash == t->state
 	    ? mem_str("/")
 	    : mem_strn(t->state, (size_t)(slash - t->state));
-	int fd = folder_lock(dir);
+	int fd = folder_lock(dir, true);
 
 	free(dir);
 	return fd;

@@ -54,7 +54,7 @@ archive_file(const struct json *subject)
 int
 archive_lock(const char *dir, bool make)
 {
-	return make && folder_make(dir) < 0 ? -1 : folder_lock(dir);
+	return make && folder_make(dir) < 0 ? -1 : folder_lock(dir, true);
 }
 
 /* Returns a time in seconds since the epoch, or NAN. */

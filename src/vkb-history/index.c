@@ -484,7 +484,7 @@ write_one(
 	if (one->kase < t->ncases)
 		markup_printf(s, "<a href=\"#case-%zu\">%s</a> ", one->kase + 1,
 		    t->cases[one->kase].name);
-	html_text(s, text.s);
+	markup_xml(s, text.s);
 	str_clear(&text);
 	if (json_get_str(one->rec, "setup"))
 		str_printf(&text, "%s ", json_get_str(one->rec, "setup"));
@@ -540,7 +540,7 @@ write_place(struct str *s, const struct index *x, const struct changegroup *g)
 	if (g->at < n)
 		write_commit(s, x, g->at);
 	else
-		html_text(s, commit ? commit : "?");
+		markup_xml(s, commit ? commit : "?");
 	if (g->slow && g->v[0].end < n) {
 		str_add(s, "<br>to ");
 		write_commit(s, x, g->v[0].end);

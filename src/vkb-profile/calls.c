@@ -1,6 +1,7 @@
 #include "calls.h"
 #include "elffile.h"
 #include "err.h"
+#include "fdlimit.h"
 #include "json.h"
 #include "mem.h"
 #include "num.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -89,6 +89,8 @@ watch_thread(struct calls *c, int type, pid_t thread)
 	c->threads = mem_grow(
 	    c->threads, c->nthreads, &c->threads_cap, sizeof *c->threads);
 	c->threads[c->nthreads++] = thread;
+	if (fdlimit_raise(c->functions.n, "counters of a thread") < 0)
+		return -1;
 	for (size_t i = 0; i < c->functions.n; i++)
 		if (open_counter(c, type, i, thread) < 0)
 			return -1;
@@ -117,18 +119,6 @@ watch_new_threads(struct calls *c, int type, pid_t pid)
 	}
 	closedir(d);
 	return rc;
-}
-
-/* Each function needs a descriptor in each thread. */
-static void
-raise_file_limit(void)
-{
-	struct rlimit r;
-
-	if (getrlimit(RLIMIT_NOFILE, &r) == 0) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &r);
-	}
 }
 
 static int
@@ -161,7 +151,6 @@ calls_open(pid_t pid, const char *path, const char *const *patterns, size_t n)
 	c->path = path;
 	if (type < 0 || find_functions(c, patterns, n) < 0)
 		goto bad;
-	raise_file_limit();
 	/* Threads can start while counters are opened in others. */
 	while ((rc = watch_new_threads(c, type, pid)) > 0)
 		;

@@ -56,7 +56,7 @@ write_subject(
 		markup_printf(s, "<a rel=\"noreferrer\" href=\"%s%s\">%s</a>",
 		    p->commit_url, commit, subject->name);
 	else
-		html_text(s, subject->name);
+		markup_xml(s, subject->name);
 }
 
 static void
@@ -91,7 +91,7 @@ write_number_notes(struct str *s, const struct json *one)
 	}
 	if (json_get_str(one, "advice")) {
 		str_add(s, sep);
-		html_text(s, json_get_str(one, "advice"));
+		markup_xml(s, json_get_str(one, "advice"));
 	}
 }
 
@@ -1346,7 +1346,7 @@ write_column(struct str *s, struct layout *l, const struct brief_case *b,
 	if (r)
 		write_chance(s, r);
 	str_addc(s, '>');
-	html_text(s, t.len ? t.s : "");
+	markup_xml(s, t.len ? t.s : "");
 	str_add(s, "</td>");
 	str_free(&t);
 }

@@ -246,14 +246,10 @@ handle_close_serve(struct coproc *c)
 
 #define PING_MS 10000
 
-/*
- * The module of the build replaces the case's module and takes its arguments.
- */
-static struct json *
-make_module_list(const struct server_handle *l, const struct bench_case *cas)
+struct json *
+handle_list_modules(const struct json *build, const struct json *args)
 {
-	const char *path = json_get_str(l->build, "module");
-	const struct json *args;
+	const char *path = json_get_str(build, "module");
 	struct json *list, *m;
 
 	if (!path)
@@ -261,7 +257,6 @@ make_module_list(const struct server_handle *l, const struct bench_case *cas)
 	list = json_array();
 	m = json_object();
 	json_set_str(m, "path", path);
-	args = json_get(json_first(cas->modules), "args");
 	json_set(m, "args", json_dup(args));
 	json_push(list, m);
 	return list;
@@ -284,7 +279,10 @@ make_spec(const struct server_handle *l, const struct bench_case *cas)
 		json_set(rec, "cpus", json_dup(cas->server_cpus));
 	else if (cas->unplaced)
 		json_set_str(rec, "placement", "none");
-	json_set(rec, "modules", make_module_list(l, cas));
+	/* That of the build replaces the case's and takes its arguments. */
+	json_set(rec, "modules",
+	    handle_list_modules(
+		l->build, json_get(json_first(cas->modules), "args")));
 	if (l->context->serve) {
 		json_set_str(rec, "host", l->context->serve->host);
 		if (l->context->serve->port)

@@ -46,6 +46,11 @@ bool handle_has_news(const struct coproc *);
  */
 void handle_close_serve(struct coproc *);
 
+/* Returns the modules of a specification of a build that has one, with these
+ * arguments, or NULL. */
+struct json *handle_list_modules(
+    const struct json *build, const struct json *args);
+
 struct server_handle {
 	struct case_context *context;
 	const struct json *build;

@@ -1,5 +1,4 @@
 #include "logs.h"
-#include "appendfile.h"
 #include "err.h"
 #include "folder.h"
 #include "json.h"
@@ -69,14 +68,14 @@ take_folder(struct logs *l)
 		rc = folder_make(l->dir);
 		if (rc < 0)
 			break;
-		l->lock = appendfile_lock_folder(l->dir);
+		l->lock = folder_lock(l->dir, false);
 		if (l->lock >= 0)
 			break;
-		if (l->lock == -1 && l->all)
+		if (l->lock == -2 && l->all)
 			err_say("another vkb-load writes its logs to '%s': "
 				"name another folder",
 			    l->dir);
-		if (l->lock != -1 || l->all) {
+		if (l->lock != -2 || l->all) {
 			rc = -1;
 			break;
 		}

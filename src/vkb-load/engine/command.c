@@ -129,16 +129,7 @@ command_next(char *const *list, size_t n, size_t *from, unsigned long *times)
 char *
 command_expand_prefix(const char *text, const char *prefix)
 {
-	struct str s = {0};
-	const char *at;
-
-	for (; (at = strstr(text, COMMAND_PREFIX));
-	     text = at + strlen(COMMAND_PREFIX)) {
-		str_addn(&s, text, (size_t)(at - text));
-		str_add(&s, prefix ? prefix : "");
-	}
-	str_add(&s, text);
-	return str_take(&s);
+	return str_replace(text, COMMAND_PREFIX, prefix ? prefix : "");
 }
 
 /*

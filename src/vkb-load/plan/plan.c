@@ -375,18 +375,13 @@ format_name(const struct json *v)
 static char *
 expand_iteration(const char *s, const void *number)
 {
-	static const char mark[] = "{iteration}";
 	long long iteration = *(const long long *)number;
-	struct str out = {0};
-	const char *at;
+	char digits[32];
 
-	while (iteration && (at = strstr(s, mark))) {
-		str_addn(&out, s, (size_t)(at - s));
-		str_printf(&out, "%lld", iteration);
-		s = at + sizeof mark - 1;
-	}
-	str_add(&out, s);
-	return str_take(&out);
+	if (!iteration)
+		return mem_str(s);
+	snprintf(digits, sizeof digits, "%lld", iteration);
+	return str_replace(s, "{iteration}", digits);
 }
 
 /* Copies a text or a list of texts, unless it is empty. */

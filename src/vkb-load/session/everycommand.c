@@ -249,54 +249,22 @@ make_text(const struct reply *command, const struct reply *docs,
 static struct reply *
 send_text(struct client *c, const char *text)
 {
-	struct str argv = {0}, word = {0};
 	const char *why;
-	struct reply *r;
-	size_t n = 0;
-	struct str all = {0};
+	size_t n;
+	char **words = command_split(text, &n, &why);
+	struct reply *r = client_call(c, CALL_MS, (const char *const *)words);
 
-	while (command_next_word(&text, true, &word, &why) > 0) {
-		client_format_word(&argv, word.s ? word.s : "", word.len);
-		str_clear(&word);
-		n++;
-	}
-	client_format_head(&all, n);
-	str_addn(&all, argv.s ? argv.s : "", argv.len);
-	r = client_send(c, CALL_MS, all.s, all.len);
-	str_free(&all);
-	str_free(&argv);
-	str_free(&word);
+	mem_free_list(words);
 	return r;
 }
 
-/* Returns the text with a key and a value in place of what stands for them;
- * caller frees. */
-static char *
-fill_text(const char *text)
-{
-	static const char *const v[][2] = {
-	    {"{key}", "key:000000000001"}, {"__data__", "abcdefghijklmnop"}};
-	struct str s = {0};
-	size_t i;
-
-	str_add(&s, "");
-	while (*text) {
-		for (i = 0; i < 2 && !str_starts(text, v[i][0]); i++)
-			continue;
-		if (i < 2) {
-			str_add(&s, v[i][1]);
-			text += strlen(v[i][0]);
-		} else
-			str_addc(&s, *text++);
-	}
-	return str_take(&s);
-}
-
-/* Tries a command. Returns REASONS if the server accepts it. */
+/* Tries a command, with a key and a value in place of what stands for them.
+ * Returns REASONS if the server accepts it. */
 static enum reason
 try_text(struct asking *a, const char *text)
 {
-	char *filled = fill_text(text);
+	char *keyed = str_replace(text, "{key}", "key:000000000001");
+	char *filled = str_replace(keyed, "__data__", "abcdefghijklmnop");
 	struct reply *r = send_text(a->client, filled);
 	enum reason why = !r               ? SILENT
 	    : reply_type(r) == REPLY_ERROR ? REFUSED
@@ -304,6 +272,7 @@ try_text(struct asking *a, const char *text)
 
 	reply_free(r);
 	free(filled);
+	free(keyed);
 	return why;
 }
 
@@ -462,19 +431,12 @@ ask_connected(struct asking *a)
 static struct json *
 make_spec(const struct json *build)
 {
-	const char *module = json_get_str(build, "module");
-	struct json *spec = record_new("spec"), *list, *m;
+	struct json *spec = record_new("spec");
 
 	json_set_str(spec, "id", "commands");
 	json_set_str(spec, "action", "start");
 	json_set_str(spec, "server", json_get_str(build, "server"));
-	if (module) {
-		list = json_array();
-		m = json_object();
-		json_set_str(m, "path", module);
-		json_push(list, m);
-		json_set(spec, "modules", list);
-	}
+	json_set(spec, "modules", handle_list_modules(build, NULL));
 	return spec;
 }
 
