@@ -155,7 +155,7 @@ keys() {
       (length == 2 and (.[0] | IN("run", "config", "subject", "target") or
         (. == "metrics" and ($r.type | IN("run", "summary"))))))) |
     .[] as $p | "\($p | map(tostring) | join(".")) \($r | getpath($p) | type)"' "$1" |
-    grep -Ev '^(bound|errors|error|canary|reason|needed|visible|functions|together|note|notes|whole|steady|env_varied|caution|next|outlook|probability|rest|ci9.|se|df|answer|noise|outweighed|counters|counted_percent|derived|ratio|session_.*|same_server|metrics[.](cpu[0-9]+_busy|foreign_cpu|steal)_percent) ' |
+    grep -Ev '^(bound|errors|error|canary|reason|needed|visible|functions|together|note|notes|whole|steady|env_varied|next|outlook|probability|rest|ci9.|se|df|answer|noise|outweighed|counters|counted_percent|derived|ratio|session_.*|same_server|metrics[.](cpu[0-9]+_busy|foreign_cpu|steal)_percent) ' |
     sort -u
 }
 for type in $types; do

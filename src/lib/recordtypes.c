@@ -83,9 +83,8 @@ static const struct record_key comparison_keys[] = {{"baseline", O, true},
     {"session_from", S, false}, {"overall", O, true}, {"unmatched", A, true},
     {"failed", A, true}, {"env", A, true}, {"one_sided", A, true},
     {"waivers", A, false}, {"canary", A, false}, {"same_server", S, false},
-    {"caution", S, false}, {"headline", S, false}, {"summary", S, false},
-    {"outlook", S, false}, {"next", S, false}, {"method", S, false},
-    {"warnings", A, false}, {0}};
+    {"headline", S, false}, {"outlook", S, false}, {"next", S, false},
+    {"method", S, false}, {"warnings", A, false}, {0}};
 
 static const struct record_key shift_keys[] = {{"config", O, true},
     {"baseline", O, true}, {"contender", O, true}, {"hist", S, true},

@@ -206,12 +206,8 @@ set_texts(struct json *rec, const struct comparison *c, const struct brief *b,
 
 	report_same_server(&s, c);
 	set_text(rec, "same_server", &s);
-	report_caution(&s, c);
-	set_text(rec, "caution", &s);
 	report_headline(&s, c);
 	set_text(rec, "headline", &s);
-	brief_add_summary(&s, b);
-	set_text(rec, "summary", &s);
 	report_outlook(&s, c);
 	set_text(rec, "outlook", &s);
 	brief_add_next(&s, b, r);

@@ -1200,45 +1200,29 @@ describe_together(struct headline *h, const struct brief *b)
 			n - TOGETHER, num_plural((double)(n - TOGETHER))));
 }
 
-/* Returns a copy of the text with a capital first letter; NULL for NULL.
- */
-static char *
-take_text(const struct json *rec, const char *key)
-{
-	const char *text = json_get_str(rec, key);
-	char *s = text && *text ? mem_str(text) : NULL;
-
-	if (s)
-		*s = (char)toupper((unsigned char)*s);
-	return s;
-}
-
 static void
 describe_pair(struct headline *h, const struct pair *p, const struct brief *b)
 {
 	const struct comparison *c = p->c;
-	char *outlook = take_text(c->record, "outlook");
+	const char *outlook = json_get_str(c->record, "outlook");
 	struct str s = {0};
 
 	*h = (struct headline){.pair = p,
 	    .outcome = report_find_canary(c) ? VERDICT_INSUFFICIENT
 					     : verdict_foremost(c->count),
-	    .caution = take_text(c->record, "caution"),
-	    .what = take_text(c->record, "summary"),
 	    .next = json_get_str(c->record, "next")};
-	if (!h->what) {
-		str_add(&s,
-		    changetext_counts(&s, c->count) ? "."
-						    : "Nothing was judged.");
-		h->what = str_take(&s);
-	}
+	report_caution(&s, c);
+	h->caution = s.len ? str_take(&s) : NULL;
+	brief_add_summary(&s, b);
+	h->what = str_take(&s);
 	if (outlook)
-		add_sentence(&h->facts, mem_printf("%s.", outlook));
+		add_sentence(&h->facts,
+		    mem_printf("%c%s.", toupper((unsigned char)*outlook),
+			outlook + 1));
 	describe_together(h, b);
 	for (size_t i = 0; i < c->warnings.n; i++)
 		add_sentence(&h->facts,
 		    mem_printf("Warning: %s", c->warnings.v[i].text));
-	free(outlook);
 }
 
 /* Writes what of the input is not shown. */
