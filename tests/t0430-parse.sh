@@ -723,6 +723,14 @@ printf 'BenchmarkX 100 12 ns/op 13 ns/op\n' >twice.txt
 test_status 2 'go: a unit that occurs twice is an error' vkb-parse twice.txt
 test_match "twice.txt:1: 'ns/op': another value has the same key 'ns_per_op'" .err \
   'go: the error names the unit that is there twice'
+printf '\377\nBenchmarkX 100 12 ns/op\n' >bytes.txt
+test_status 2 'go: a first line that is not UTF-8 is an error' vkb-parse -f go-bench bytes.txt
+test_same 12 "$(jq .metrics.ns_per_op .out)" 'go: the line after one that is not UTF-8 is parsed'
+printf '1,,a-b,100,100.00,,\n2,,a_b,100,100.00,,\n' >twice.csv
+test_status 2 'perf stat: two events with the same key are an error' vkb-parse twice.csv
+test_match "twice.csv:2: 'a_b': another value has the same key 'a_b'" .err \
+  'perf stat: the error names the key of the two events'
+test_same 1 "$(jq .metrics.a_b .out)" 'perf stat: the first of two events is read'
 
 # --- any CSV
 

@@ -330,8 +330,10 @@ gobench_parse_text(struct source *s, struct runs *runs)
 
 	while ((got = source_read_line(s, &line, is_benchmark_line)) != 0 &&
 	    !runs_have_failed(runs)) {
-		struct json *event = events ? NULL : parse_event(line);
+		struct json *event = NULL;
 
+		if (got > 0 && !events)
+			event = parse_event(line);
 		events |= event != NULL;
 		json_free(event);
 		if (got < 0 ||

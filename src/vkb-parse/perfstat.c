@@ -31,7 +31,8 @@ struct row {
 struct counted {
 	char *where; /* as in struct row */
 	struct json *run;
-	struct json *last; /* EVENT: time of its last interval */
+	struct json *last;   /* EVENT: time of its last interval */
+	struct json *events; /* KEY: the event */
 };
 
 struct state {
@@ -219,7 +220,8 @@ find_counted(struct state *st, const char *where)
 	st->v = mem_grow(st->v, st->n, &st->cap, sizeof *st->v);
 	st->v[st->n] = (struct counted){.where = mem_str(where),
 	    .run = runs_new_run(NULL),
-	    .last = json_object()};
+	    .last = json_object(),
+	    .events = json_object()};
 	if (*where)
 		json_set_str(
 		    json_get(st->v[st->n].run, "config"), "counted_on", where);
@@ -249,6 +251,7 @@ write_counted_runs(struct state *st, struct source *s, struct runs *runs)
 		drop_partial_series(st->v[i].run);
 		rc |= runs_add(runs, st->v[i].run, source_where(s));
 		json_free(st->v[i].last);
+		json_free(st->v[i].events);
 		free(st->v[i].where);
 	}
 	st->n = 0;
@@ -283,6 +286,7 @@ count_event(
 	struct counted *c = find_counted(st, r->where);
 	struct json *m;
 	double v, factor, before;
+	const char *event;
 	char *key;
 	int rc = 0;
 
@@ -298,9 +302,16 @@ count_event(
 	key = units_key(r->event, r->unit, &factor);
 	v *= factor;
 	m = json_get(c->run, "metrics");
-	if (!isnan(r->at))
-		add_interval(c->run, key, r->at, v);
-	json_set_num(m, key, json_get_num(m, key, 0) + v);
+	event = json_get_str(c->events, key);
+	if (event && strcmp(event, r->event) != 0) {
+		rc = source_fail(s, "'%s': another value has the same key '%s'",
+		    r->event, key);
+	} else {
+		json_set_str(c->events, key, r->event);
+		if (!isnan(r->at))
+			add_interval(c->run, key, r->at, v);
+		json_set_num(m, key, json_get_num(m, key, 0) + v);
+	}
 	free(key);
 	return rc;
 }
