@@ -88,6 +88,15 @@ test_same '300 24 24' "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; print l
   'fvecs: a row has a dimension and floats'
 test_same 300 "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; my %s; $s{$_}++ for unpack "(a100)*", $s; print scalar keys %s' <v/plain.fvecs)" \
   'fvecs: all vectors are different'
+cat >wide.json <<'END'
+{"dataset_generation": {"wide.npy": {"doc_count": 2, "generate_fields": {
+  "count": 3000, "prefix": "a_name_of_a_column_", "size": 5, "transforms": [
+  {"type": "numeric_range", "min": 1, "max": 9}]}}}}
+END
+test_that 'NPY: 3000 fields are made' vkb-gendata -o wide wide.json
+test_same '2 0 10 30000' "$(perl -e 'binmode STDIN; local $/; $s = <STDIN>; my ($major, $n) = unpack "x6CxV", $s;
+  print join " ", $major, (12 + $n) % 64, ord substr($s, 11 + $n, 1), length($s) - 12 - $n' <wide/wide.npy)" \
+  'NPY: a header of more than 64 KiB has version 2.0'
 test_that '--files accepts the name of the file' vkb-gendata -o w --files hybrid.npy vectors.json
 test_that 'a file chosen by its name is the same' cmp v/hybrid.npy w/hybrid.npy
 test_that '--files accepts the key of the recipe' vkb-gendata -o x --files queries.csv vectors.json

@@ -7,7 +7,7 @@
 
 #define LONG 64 /* bytes of a text from which memchr is faster */
 #define NPY_ALIGN 64
-#define NPY_HEAD 10 /* bytes of magic, version and header length */
+#define NPY_MAGIC 8 /* bytes of magic and version */
 
 /* Bytes that a format must quote or escape; XML and JSON as 'classes' say. */
 enum { CSV = 1, TSV = 2, JSON = 4, XML = 8 };
@@ -119,12 +119,15 @@ append_json(struct str *to, const struct str *s)
 	str_addc(to, '"');
 }
 
-/* Appends the header of numpy.lib.format, version 1.0. */
+/*
+ * Appends the header of numpy.lib.format: version 1.0 has two bytes for its
+ * length, version 2.0 four, for many fields.
+ */
 static void
 append_npy_head(struct str *s, const struct recipe_file *f)
 {
 	struct str d = {0};
-	size_t len;
+	int bytes;
 
 	str_add(&d, "{'descr': [");
 	for (size_t i = 0; i < f->n; i++) {
@@ -138,14 +141,15 @@ append_npy_head(struct str *s, const struct recipe_file *f)
 	}
 	str_printf(&d, "], 'fortran_order': False, 'shape': (%llu,), }",
 	    (unsigned long long)f->rows);
-	while ((NPY_HEAD + d.len + 1) % NPY_ALIGN)
+	bytes = d.len + NPY_ALIGN > 0xffff ? 4 : 2;
+	while ((NPY_MAGIC + (size_t)bytes + d.len + 1) % NPY_ALIGN)
 		str_addc(&d, ' ');
 	str_addc(&d, '\n');
-	len = d.len;
-	str_addn(s, "\x93NUMPY\x01", 7);
+	str_addn(s, "\x93NUMPY", 6);
+	str_addc(s, bytes == 4 ? 2 : 1);
 	str_addc(s, '\0');
-	str_addc(s, (char)(len & 0xff));
-	str_addc(s, (char)(len >> 8 & 0xff));
+	for (int i = 0; i < bytes; i++)
+		str_addc(s, (char)(d.len >> 8 * i & 0xff));
 	str_addn(s, d.s, d.len);
 	str_free(&d);
 }
