@@ -95,6 +95,10 @@ printf '{"type":"unheard-of","v":1}\n' >nothing
 test_status 2 'a file without env records or runs is an error' compare a nothing
 test_match "'nothing' has no state of its machine" .err 'the error names the file without a state'
 test_status 2 'a file that does not exist is an error' compare a no-such-file
+printf '{"v":1,"type":"run","subject":{},"case":"c","config":{},"run":{"index":1},"metrics":{"rps":1},"status":"ok","env":{"client_cpus":"1"}}\n' >run
+jq -c 'del(.now)' a >state
+test_status 2 'sides of which no value is known of both are an error' compare state run
+test_match '^vkb-env: no value is known of both sides: .*client_cpus' .err 'the error names the values'
 printf '{"type":"env","v":1' >torn
 test_status 2 'a line that is cut off is an error' compare torn a
 test_match torn:1 .err 'the error names the line that is cut off'

@@ -272,6 +272,11 @@ environment_compare(
 			compare_setting(out, &r, a, b, json_key(j));
 	for (size_t i = 0; i < MEASURES; i++)
 		compare_measure(out, &r, a, b, i);
+	if (r.differ + r.equal == 0) {
+		err_say("no value is known of both sides: %s", r.unknown.s);
+		str_free(&r.unknown);
+		return -1;
+	}
 	if (r.differ)
 		str_printf(out, "not comparable: %zu of %zu values differ",
 		    r.differ, r.differ + r.equal);
