@@ -199,6 +199,11 @@ test_that 'runs without a time have the time of their commit records' \
 test_match 'known before' .out '--since applies to the times of commit records'
 test_status 1 '--since before the time of the commit record counts it' \
   vkb-detect --since 2026-02-01 untimed
+test_status 1 '--since the time of the commit' vkb-detect --since 2026-02-09T08:00:00Z h
+test_status 1 '--since its time in another zone' \
+  vkb-detect --since 2026-02-09T10:00:00+02:00 h
+test_that '--since a second later' vkb-detect --since '2026-02-09 10:00:01+02:00' h
+test_status 2 '--since a day that no month has' vkb-detect --since 2026-02-30 h
 test_status 1 '--since a commit' vkb-detect --since "$mid" h
 test_status 2 '--since of nothing' vkb-detect --since feedfeed h
 test_match "'feedfeed' is neither a commit of this history nor a date" .err \

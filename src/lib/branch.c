@@ -3,6 +3,7 @@
 #include "casename.h"
 #include "caseset.h"
 #include "chain.h"
+#include "clock.h"
 #include "counted.h"
 #include "err.h"
 #include "intern.h"
@@ -19,6 +20,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -452,17 +454,21 @@ branch_free_values(struct branch_values *v)
 	*v = (struct branch_values){0};
 }
 
-/* Is it "2026-03-02", or this and a time? */
+/* Makes of a date the text that no later time of a commit is less than. Returns
+ * false if it is not a date. */
 static bool
-is_date(const char *s)
+make_earliest_time(char buf[CLOCK_ISO], const char *date)
 {
-	static const char shape[] = "dddd-dd-dd";
+	struct clock_parts p;
 
-	for (size_t i = 0; shape[i]; i++)
-		if (shape[i] == 'd' ? s[i] < '0' || s[i] > '9'
-				    : s[i] != shape[i])
-			return false;
-	return s[10] == '\0' || s[10] == 'T';
+	if (clock_parse(&p, date) < 0)
+		return false;
+	if (p.precision == CLOCK_DAY)
+		snprintf(buf, CLOCK_ISO, "%s", date);
+	else if (clock_utc_of(buf, &p) < 0)
+		return false;
+	buf[strcspn(buf, "Z")] = '\0'; /* a part of the second is less */
+	return true;
 }
 
 static bool
@@ -491,14 +497,15 @@ long
 branch_find_since(const struct branch *h, const char *since)
 {
 	const struct ancestry *a = h->reading->ancestry;
-	bool date = is_date(since), any = false;
+	char earliest[CLOCK_ISO];
+	bool date = make_earliest_time(earliest, since), any = false;
 	double at = -1;
 
 	for (size_t i = 0; i < h->npoints; i++) {
 		const struct branch_point *p = &h->points[i];
 		const char *time = get_point_time(h, p);
 
-		if (date ? time && strcmp(time, since) >= 0
+		if (date ? time && strcmp(time, earliest) >= 0
 			 : matches_name(p, since))
 			return (long)i;
 		any |= time != NULL;
