@@ -28,12 +28,17 @@ test_empty "$(ls "$TMPDIR")" 'no run directory is left'
 test_that 'stop twice' vkb-serve stop
 test_status 1 'status after stop' vkb-serve status
 
-# Two servers at once, each with its own folder.
+# Two servers at once, each with its own folder, which has files of the user.
+mkdir run
+echo mine >run/lock
+echo mine >run/state.json
 test_that 'start in a folder' vkb-serve start --dir run --tls -o b.json
 test_that 'start without a folder meanwhile' vkb-serve start
 test_that 'stop of the server in the folder' vkb-serve stop --dir run
 test_that 'the other server still runs' vkb-serve status
 test_match 'Ready to accept' run/s1/n1.log 'the folder is kept'
+test_same 'mine mine' "$(cat run/lock run/state.json | xargs)" \
+  'files of the user in the folder are kept'
 
 # A server that is killed.
 pid=$(vkb-serve status | jq '.nodes[0].pid')

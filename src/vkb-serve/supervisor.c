@@ -19,6 +19,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Files of a folder that '--dir' names, which can have others of the user. */
+#define LOCK "vkb-serve.lock"
+#define STATE "vkb-serve.json"
+
 char *
 supervisor_folder(void)
 {
@@ -42,7 +46,7 @@ check_folder(const char *folder)
 static int
 open_lock(const char *folder, int flags)
 {
-	char *path = mem_printf("%s/lock", folder);
+	char *path = mem_printf("%s/" LOCK, folder);
 	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0 && (flags & O_CREAT))
@@ -56,7 +60,7 @@ open_lock(const char *folder, int flags)
 static bool
 is_current_lock(const char *folder, int fd)
 {
-	char *path = mem_printf("%s/lock", folder);
+	char *path = mem_printf("%s/" LOCK, folder);
 	struct stat mine, there;
 	bool same = fstat(fd, &mine) == 0 && stat(path, &there) == 0 &&
 	    mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
@@ -109,7 +113,7 @@ find_lock_holder(const char *folder)
 	if (fd < 0)
 		return errno == ENOENT
 		    ? 0
-		    : err_fail_sys("cannot use '%s/lock'", folder);
+		    : err_fail_sys("cannot use '%s/" LOCK "'", folder);
 	rc = fcntl(fd, F_GETLK, &l);
 	close(fd);
 	if (rc < 0)
@@ -120,7 +124,7 @@ find_lock_holder(const char *folder)
 int
 supervisor_write_state(const char *folder, const struct json *record)
 {
-	char *path = mem_printf("%s/state.json", folder);
+	char *path = mem_printf("%s/" STATE, folder);
 	int rc = jsonfile_write(path, record);
 
 	free(path);
@@ -130,7 +134,7 @@ supervisor_write_state(const char *folder, const struct json *record)
 void
 supervisor_remove_state(const char *folder)
 {
-	static const char *const names[] = {"state.json", "lock"};
+	static const char *const names[] = {STATE, LOCK};
 	char *path;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -141,11 +145,11 @@ supervisor_remove_state(const char *folder)
 	rmdir(folder); /* fails if it holds other files */
 }
 
-/* Returns the record in state.json (caller frees), or NULL. */
+/* Returns the record in the folder (caller frees), or NULL. */
 static struct json *
 read_state(const char *folder)
 {
-	char *path = mem_printf("%s/state.json", folder);
+	char *path = mem_printf("%s/" STATE, folder);
 	const char *files[] = {path};
 	struct json *rec = NULL;
 	struct jsonl *in;

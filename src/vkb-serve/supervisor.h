@@ -1,7 +1,7 @@
 /*
  * The operations start, stop and status: a background process, the supervisor,
  * keeps a server running. The supervisor's folder has a lock file, locked while
- * it runs, and its 'server' record in state.json.
+ * it runs, and a file with its 'server' record.
  */
 #ifndef SUPERVISOR_H
 #define SUPERVISOR_H
@@ -19,10 +19,11 @@ char *supervisor_folder(void);
  */
 int supervisor_lock(const char *folder);
 
-/* Writes state.json. Returns 0, or -1 after reporting an error. */
+/* Writes the record into the folder. Returns 0, or -1 after reporting an error.
+ */
 int supervisor_write_state(const char *folder, const struct json *record);
 
-/* Removes state.json, the lock and the folder. */
+/* Removes the record, the lock, and the folder if it is empty then. */
 void supervisor_remove_state(const char *folder);
 
 /* Return exit statuses; write records to stdout. */
