@@ -61,6 +61,9 @@ refused 'a bad CONFIG SET' '{"config_set":{"maxmemory":"zz"}}' \
 refused 'the port as a setting' '{"config":{"port":1}}' "config.port.*'port'"
 refused 'bind' '{"config":{"BIND":"::"}}' "config.BIND.*'host'"
 refused 'bind later' '{"config_set":{"bind":"::"}}' "config_set.bind"
+refused 'a secret later' '{"config_set":{"requirepass":"x1y2z3"}}' \
+  "'config_set.requirepass' is a secret: move it to 'config'"
+test_absent x1y2z3 .err 'the error does not have the secret'
 refused 'io-threads twice' '{"io_threads":2,"config":{"io-threads":1}}' \
   "config.io-threads.*'io_threads'"
 refused 'daemonize' '{"config":{"daemonize":"yes"}}' 'config.daemonize'

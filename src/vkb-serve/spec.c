@@ -80,6 +80,9 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
 	if (!ownsettings_is_name(name))
 		return str_fail(
 		    why, "'%s': invalid setting name '%s'", section, name);
+	if (strcmp(section, "config_set") == 0 && redact_is_secret(name))
+		return str_fail(why, "'%s.%s' is a secret: move it to 'config'",
+		    section, name);
 	if (!is_setting(j))
 		return str_fail(why,
 		    "'%s.%s' is neither a string nor a number%s", section, name,
