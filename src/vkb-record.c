@@ -106,16 +106,19 @@ count_command(struct summary *s, const struct tracefile_command *c)
 	char name[CMDARGS_NAME], id[CMDARGS_NAME + 2];
 	const char *why = explain_omission(c);
 	struct kind *k;
-	size_t i;
+	size_t i, known;
 
 	cmdargs_name(c->words, c->n, name);
 	snprintf(id, sizeof id, "%d%s", why != NULL, name);
-	if (intern_count(s->names) == KINDS_MOST)
+	known = intern_count(s->names);
+	if (known >= KINDS_MOST &&
+	    intern_find(s->names, id, strlen(id)) == known)
 		snprintf(id, sizeof id, "%d", why != NULL);
 	i = intern_id(s->names, id);
 	while (s->n <= i) {
 		s->kinds = mem_grow(s->kinds, s->n, &s->cap, sizeof *s->kinds);
-		s->kinds[s->n] = (struct kind){.why = why};
+		s->kinds[s->n] = (struct kind){
+		    .why = why && !id[1] ? "for different reasons" : why};
 		snprintf(s->kinds[s->n++].name, CMDARGS_NAME, "%s",
 		    id[1] ? name : "others");
 	}

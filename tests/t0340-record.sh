@@ -221,6 +221,12 @@ test_match ': WRONGPASS ' refused 'of a password that is refused the words of th
 sed 's/.*/1.000001 [0 a] "&"/' commands | vkb-record -q | vkb-record --show >shown
 test_absent 'it is not known' shown 'vkb-record knows all commands of the server'
 test_match '^FLUSHALL ' shown 'all commands were tried'
+awk 'BEGIN { for (i = 1; i <= 1200; i++) printf "%d.000000 [0 a] \"cmd%d\"\n", i, i
+  print "1300.000000 [0 a] \"cmd7\"" }' >many
+vkb-record -q many | vkb-record --show | sed '1,/^command  /d' >shown
+test_same '1001 200 2' "$(wc -l <shown) $(sed -n 's/^others  *\([0-9]*\) .*for different reasons$/\1/p' shown) $(
+  sed -n 's/^CMD7  *\([0-9]*\) .*/\1/p' shown)" \
+  'of more than 1000 commands the rest is summed up, and those that are listed are counted'
 sed 's/ /" "/g; s/.*/1.000001 [0 a] "&"/' samples | vkb-record -q --hash keys |
   vkb-record --monitor | cut -d' ' -f4- | tr -d '"' >hidden
 test_same "$(cat server.keys)" "$(paste -d' ' samples hidden | awk '{
