@@ -347,7 +347,11 @@ find slow/builds -name build.json -exec touch -d '3 days ago' {} +
 test_that '--prune 2d is accepted' vkb-build --cache slow --prune 2d
 test_empty "$(ls slow/builds)" '--prune 2d removes older builds'
 test_that 'a build after --prune succeeds' slow main
-test_that '--prune 0k is accepted' vkb-build --cache slow --prune 0k
+mkdir slow/builds/being-made.new
+test_that '--prune 0k is accepted' \
+  flock slow/locks/being-made "$VKB_BIN/vkb-build" --cache slow --prune 0k
+test_same being-made.new "$(ls slow/builds)" '--prune keeps what another program is making'
+test_that '--prune 0k again' vkb-build --cache slow --prune 0k
 test_empty "$(ls slow/builds)$(ls slow/trees)" \
   '--prune 0k removes all builds and trees'
 for bad in 5 -1d x d 3w nan; do

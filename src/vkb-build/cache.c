@@ -135,11 +135,13 @@ struct cache_entries {
 	size_t n, cap;
 };
 
-/* Logs, tree files and tmp folders share the lock of their build or tree. */
+/* Logs, tree files, tmp folders and what is being made share the lock of their
+ * build, tree or repository. */
 static char *
 format_lock_name(const char *name)
 {
-	static const char *const ends[] = {".tree", ".tmp", ".log", NULL};
+	static const char *const ends[] = {
+	    ".tree", ".tmp", ".log", ".new", NULL};
 
 	for (size_t i = 0; ends[i]; i++)
 		if (str_ends(name, ends[i]))
