@@ -328,13 +328,14 @@ read_sides(struct sides *s, const struct opt_list *baselines,
 
 	*s = (struct sides){.contenders = inside ? &s->base : &s->other,
 	    .who = mem_array(baselines->n + 1, sizeof *s->who)};
-	rc = cases_read(&s->base, files, inside ? args->n : 1, of) < 0;
+	rc = cases_read(&s->base, NULL, files, inside ? args->n : 1, of) < 0;
 	if (inside) {
 		rc = find_baselines(s, baselines) < 0 ? -1 : rc;
 	} else {
 		if (rc && !s->base.nsubjects)
 			return -1;
-		rc |= cases_read(&s->other, files + 1, args->n - 1, of) < 0;
+		rc |= cases_read(
+			  &s->other, &s->base, files + 1, args->n - 1, of) < 0;
 		rc = subject_check_only(&s->base, files[0]) < 0 ? -1 : rc;
 		s->n = 1; /* the only subject */
 	}

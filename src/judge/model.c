@@ -77,7 +77,7 @@ struct sessions {
 
 /* What a run is off the mean of its session, or a round off that of its row. */
 struct residual {
-	size_t row;
+	uint32_t row;
 	int side;             /* ROUND: of a round */
 	struct model_run run; /* y: the residual */
 };
@@ -165,6 +165,7 @@ list_sessions(struct effect *f, size_t row)
 		if (f->numbers <= c->session)
 			f->numbers = (size_t)c->session + 1;
 	}
+	s->v = mem_resize(s->v, s->n + 1, sizeof *s->v);
 	for (int j = 0; j < 2; j++) {
 		s->mean[j] /= s->of[j];
 		r->sessions_of[j] = share ? 0 : (size_t)s->of[j];
@@ -203,7 +204,7 @@ add_residual(
     struct effect *f, size_t row, int side, const struct model_run *r, double e)
 {
 	f->residuals[f->nresiduals++] =
-	    (struct residual){row, side, {e, r->session, r->time}};
+	    (struct residual){(uint32_t)row, side, {e, r->session, r->time}};
 }
 
 /* Adds how much the means of sessions differ, as the variance of a round, from

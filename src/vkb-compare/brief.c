@@ -223,8 +223,8 @@ write_pair(struct str *s, const struct row *r)
 	double v[2];
 
 	report_values(r, v);
-	str_printf(s, "%s -> %s", num_amount(a, v[0], r->metric.unit),
-	    num_amount(b, v[1], r->metric.unit));
+	str_printf(s, "%s -> %s", num_amount(a, v[0], r->metric->unit),
+	    num_amount(b, v[1], r->metric->unit));
 }
 
 static void
@@ -233,8 +233,8 @@ write_values(struct str *s, const struct layout *l, const struct row *r)
 	if (r->common) /* relative to the baseline */
 		return;
 	write_pair(s, r);
-	if (!l->title && *r->metric.unit && !num_is_time(r->metric.unit))
-		str_printf(s, " %s", r->metric.unit);
+	if (!l->title && *r->metric->unit && !num_is_time(r->metric->unit))
+		str_printf(s, " %s", r->metric->unit);
 }
 
 /* Does a column of the table show the row? */
@@ -300,7 +300,7 @@ brief_add_rest(
 		str_add(s, s->len ? "; " : "also ");
 		metric_write_label(s, r->name);
 		str_addc(s, ' ');
-		if (r->metric.exact || r->rare.above_ms > 0) {
+		if (r->metric->exact || r->rare.above_ms > 0) {
 			write_pair(s, r);
 			str_add(s, ", ");
 		}

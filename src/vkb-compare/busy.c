@@ -86,7 +86,7 @@ static double
 find_weight(const struct row *row)
 {
 	static const char *const times[] = {"req/s", "us", "cycles"};
-	const struct metric *m = &row->metric;
+	const struct metric *m = row->metric;
 
 	if (row->exact || row->common)
 		return 0;

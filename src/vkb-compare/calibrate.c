@@ -37,6 +37,7 @@ struct alarm_counts {
 
 struct entry {
 	struct row row;
+	struct metric metric; /* of the row */
 	struct pairing pair;
 	struct kase kase;
 	struct part part; /* it has nothing */
@@ -182,7 +183,7 @@ judge_window(struct alarm_counts *t, const struct row *row,
 {
 	struct verdict_facts f = row->exact
 	    ? verdict_measure_exact(s[0].v, s[0].n, s[1].v, s[1].n)
-	    : infer_samples(s, metric_has_clock(&row->metric), prior);
+	    : infer_samples(s, metric_has_clock(row->metric), prior);
 	/* The margin that is sought is left out at first. */
 	struct claim any = verdict_make_claim(&f, 0);
 	struct claim beyond = verdict_make_claim(&f, row->margin);
@@ -190,7 +191,7 @@ judge_window(struct alarm_counts *t, const struct row *row,
 
 	claim_choose(&any, 1, false);
 	claim_choose(&beyond, 1, false);
-	v = verdict_decide(&f, row->metric.better, row->margin, beyond.word);
+	v = verdict_decide(&f, row->metric->better, row->margin, beyond.word);
 	t->windows++;
 	t->alarms += v == VERDICT_REGRESSION || v == VERDICT_IMPROVEMENT ||
 	    v == VERDICT_DIFFERENT;
@@ -264,7 +265,7 @@ measure_noise(struct entry *e, double *v)
 static void
 free_entry(struct entry *e)
 {
-	free(e->row.name);
+	free((char *)(size_t)e->row.name);
 	free(e->pair.name[0]);
 	free(e);
 }
@@ -304,8 +305,8 @@ add_entry(struct calibration *c, const struct run *v, size_t n,
 	    .name = {mem_str(name)},
 	    .reference = REFERENCE_ANY};
 	e->row = (struct row){.pair = &e->pair, .name = mem_str(metric)};
-	if (!rules_apply(r, &e->row) ||
-	    (e->row.metric.instead_of && c->mixed)) {
+	if (!rules_apply(r, &e->row, &e->metric) ||
+	    (e->row.metric->instead_of && c->mixed)) {
 		free_entry(e);
 		return;
 	}

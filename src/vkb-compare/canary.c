@@ -42,7 +42,7 @@ matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 static double
 get_margin(const struct row *row)
 {
-	return row->rare.above_ms > 0 ? row->metric.margin : row->margin;
+	return row->rare.above_ms > 0 ? row->metric->margin : row->margin;
 }
 
 /* Compares the runs of the contender with those of the earlier subjects, whose
@@ -54,13 +54,13 @@ compare_with_history(
 	const struct pairing *p = row->pair;
 	struct model_prior prior = row->of && !(row->rare.above_ms > 0)
 	    ? row->of->prior
-	    : sessions_assume(&row->metric, host, NULL);
+	    : sessions_assume(row->metric, host, NULL);
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
 	struct verdict_facts f = {.ratio = NAN};
 
 	if (x.n)
 		f = infer_samples((struct sample[2]){x, row->used[1]},
-		    metric_has_clock(&row->metric), &prior);
+		    metric_has_clock(row->metric), &prior);
 	sample_free(&x);
 	return f;
 }
@@ -121,7 +121,7 @@ judge_by_history(
 	for (size_t i = 0; i < c->ncanaries; i++)
 		if (rows[i])
 			c->canaries[i].verdict = verdict_decide(
-			    &c->canaries[i].facts, rows[i]->metric.better,
+			    &c->canaries[i].facts, rows[i]->metric->better,
 			    get_margin(rows[i]), v[i].word);
 	free(v);
 }

@@ -37,7 +37,7 @@ static int
 compare_cases(const void *a, const void *b)
 {
 	const struct kase *x = a, *y = b;
-	int c = strverscmp(x->key, y->key);
+	int c = x->key == y->key ? 0 : strverscmp(x->key, y->key);
 
 	c = c ? c : strcmp(x->key, y->key);
 	return c ? c : (x->who > y->who) - (x->who < y->who);
@@ -234,8 +234,8 @@ note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
 }
 
 int
-cases_read(
-    struct cases *c, const char *const *files, size_t n, enum cases_of of)
+cases_read(struct cases *c, const struct cases *with, const char *const *files,
+    size_t n, enum cases_of of)
 {
 	struct jsonl *in = jsonl_open(files, n);
 	struct summary *runs = summary_new();
@@ -243,9 +243,10 @@ cases_read(
 	const char *text;
 	int rc = 0, got;
 
-	*c = (struct cases){.configs = caseset_new(),
+	*c = (struct cases){.configs = with ? with->configs : caseset_new(),
 	    .met = caseset_new(),
-	    .reader = part_reader_new(of == CASES_HISTS),
+	    .reader = with ? with->reader : part_reader_new(of == CASES_HISTS),
+	    .shares = with,
 	    .functions = functions_new()};
 	if (of != CASES_HISTS)
 		summary_ignore_hists(runs);
@@ -280,9 +281,11 @@ cases_free(struct cases *c)
 	free(c->v);
 	free(c->subjects);
 	free(c->arrival);
-	caseset_free(c->configs);
 	caseset_free(c->met);
-	part_reader_free(c->reader);
+	if (!c->shares) {
+		caseset_free(c->configs);
+		part_reader_free(c->reader);
+	}
 	functions_free(c->functions);
 	*c = (struct cases){0};
 }

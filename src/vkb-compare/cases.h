@@ -32,17 +32,19 @@ struct cases {
 	size_t nsubjects;
 	struct caseset *configs, *met; /* met: all subjects of the input */
 	struct part_reader *reader;    /* has what the parts borrow */
-	struct functions *functions;   /* of counted cases */
+	bool shares;                 /* configs and reader are of other cases */
+	struct functions *functions; /* of counted cases */
 };
 
 /* What to read: the values; also the histograms, which are large; or only the
  * subjects, also those of build records, which are not measured yet. */
 enum cases_of { CASES_VALUES, CASES_HISTS, CASES_SUBJECTS };
 
-/* Reads all files ("-" is stdin). Returns -1, after reporting it, if some could
- * not be read; the others are read. */
-int cases_read(
-    struct cases *, const char *const *files, size_t n, enum cases_of);
+/* Reads all files ("-" is stdin). Equal configurations of 'with', which lives
+ * longer and may be NULL, are kept once. Returns -1, after reporting it, if
+ * some could not be read; the others are read. */
+int cases_read(struct cases *, const struct cases *with,
+    const char *const *files, size_t n, enum cases_of);
 void cases_free(struct cases *);
 
 /* Returns the case of this key and subject, or NULL. */

@@ -55,8 +55,8 @@ write_csv_row(
 	write_csv_text(s, c->name[0]);
 	write_csv_text(s, r->pair->name[0]);
 	write_csv_text(s, r->name);
-	write_csv_text(s, r->metric.unit);
-	write_csv_text(s, metric_better_name(r->metric.better));
+	write_csv_text(s, r->metric->unit);
+	write_csv_text(s, metric_better_name(r->metric->better));
 	str_printf(s, "%s,%zu,%zu,", r->gate ? "gate" : "info", f->m, f->n);
 	write_csv_number(s, f->median[0]);
 	write_csv_number(s, f->median[1]);
@@ -69,7 +69,7 @@ write_csv_row(
 	str_printf(s, "%s,%s,", f->method, f->paired ? "yes" : "no");
 	write_csv_number(s, r->margin);
 	str_printf(s, "%s,", verdict_name(r->verdict));
-	write_csv_number(s, r->visible);
+	write_csv_number(s, report_find_visible(r));
 	write_csv_number(s, r->needed ? (double)r->needed : NAN);
 	write_csv_number(s, r->minutes);
 	write_csv_text(s, r->waiver.reason ? r->waiver.reason : "");

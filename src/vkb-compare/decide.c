@@ -135,10 +135,17 @@ expect_seconds(const struct pairing *p)
 	return sum;
 }
 
-/* Sets what would make an undecided row clear. More runs help, but not beside
- * other programs or in another session. */
-static void
-plan_row(const struct comparison *c, struct row *row)
+/* Is the row, which has noise, undecided or only likely? */
+static bool
+is_unclear(const struct row *row)
+{
+	return row->of &&
+	    (row->verdict == VERDICT_INCONCLUSIVE ||
+		verdict_is_likely(row->verdict));
+}
+
+static struct plan
+describe_plan(const struct row *row)
 {
 	const struct metric_facts *of = row->of;
 	struct plan p = plan_describe(&row->model, &of->model);
@@ -146,22 +153,42 @@ plan_row(const struct comparison *c, struct row *row)
 	bool known = of->model.known;
 
 	p.margin = row->margin;
-	p.p = c->needs_p;
+	p.p = of->needs_p;
 	if (row->common)
 		p.unchanged = 1 - ODDS_ALL_CHANGED;
 	/* How much sessions differ is assumed, and only roughly known: one case
 	 * needs more than that, and where others tell the machine, less. The
 	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
 	 */
-	if (row->rest.ratio > 0 && of->cases >= INFER_COMMON) {
+	if (row->has_rest && of->cases >= INFER_COMMON) {
 		p.error = row->model.rest_error;
-	} else if (row->model.shared > 0 && (row->rest.ratio > 0 || !known)) {
+	} else if (row->model.shared > 0 && (row->has_rest || !known)) {
 		p.error = (struct moderate){row->model.own.var +
 			row->model.sessions + by * of->model.sessions.var,
 		    known ? row->model.own.df : INFINITY};
 		p.known = !known;
 	}
-	row->visible = plan_change(&p);
+	return p;
+}
+
+double
+report_find_visible(const struct row *row)
+{
+	struct plan p;
+
+	if (!is_unclear(row))
+		return row->visible;
+	p = describe_plan(row);
+	return plan_change(&p);
+}
+
+/* Sets how many rounds would make an undecided row clear. More runs help, but
+ * not beside other programs or in another session. */
+static void
+plan_row(struct row *row)
+{
+	struct plan p = describe_plan(row);
+
 	if (!row->common && !row->busy)
 		row->needed = plan_rounds(&p);
 }
@@ -174,7 +201,8 @@ decide_row(const struct comparison *c, struct row *row, enum claim_word word)
 	size_t kept =
 	    f->paired || f->m < VERDICT_RUNS || f->n < VERDICT_RUNS ? have : 0;
 
-	row->verdict = verdict_decide(f, row->metric.better, row->margin, word);
+	row->verdict =
+	    verdict_decide(f, row->metric->better, row->margin, word);
 	row->noise = row->verdict != VERDICT_EQUIVALENT &&
 	    row->verdict != VERDICT_INSUFFICIENT && is_unchanged(c, row);
 	if (row->noise)
@@ -184,10 +212,8 @@ decide_row(const struct comparison *c, struct row *row, enum claim_word word)
 	    rules_is_waived(row);
 	if (row->verdict == VERDICT_INSUFFICIENT)
 		row->needed = VERDICT_RUNS;
-	else if (!row->exact &&
-	    (row->verdict == VERDICT_INCONCLUSIVE ||
-		verdict_is_likely(row->verdict)))
-		plan_row(c, row);
+	else if (is_unclear(row))
+		plan_row(row);
 	if (row->needed > kept)
 		row->minutes = (double)(row->needed - kept) *
 		    expect_seconds(row->pair) / 60;
@@ -216,8 +242,9 @@ choose_claims(struct comparison *c, size_t n, const struct rules *r)
 	needs = claim_choose(v, k, r->strict);
 	k = 0;
 	for (size_t i = 0; i < n; i++) {
-		c[i].needs_p = needs;
 		c[i].claims = judged;
+		for (size_t j = 0; j < c[i].nmetrics; j++)
+			c[i].metrics[j].needs_p = needs;
 		for (size_t j = 0; j < c[i].nrows; j++)
 			decide_row(&c[i], &c[i].rows[j], v[k++].word);
 	}

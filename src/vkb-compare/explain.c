@@ -207,7 +207,7 @@ explain_changes(struct str *s, const struct row *r)
 		explain_error(s, &r->facts);
 	}
 	str_addc(s, '\n');
-	if (!(r->rest.ratio > 0))
+	if (!r->has_rest)
 		return;
 	rest = infer_rest(r);
 	str_add(s, "  rest       the change relative to the other cases: ");
@@ -218,8 +218,7 @@ explain_changes(struct str *s, const struct row *r)
 }
 
 static void
-explain_probability(
-    struct str *s, const struct comparison *c, const struct row *r)
+explain_probability(struct str *s, const struct row *r)
 {
 	if (r->exact || isnan(r->facts.p)) {
 		str_add(s,
@@ -232,7 +231,7 @@ explain_probability(
 	    " that it is truly %s, where %.0f%% of the cases did not "
 	    "change; a claim needs %.1f%%\n",
 	    r->facts.up ? "higher" : "lower", 100 * r->of->model.unchanged,
-	    100 * c->needs_p);
+	    100 * r->of->needs_p);
 }
 
 /* Which part of the rule decided. */
@@ -302,7 +301,7 @@ explain_row(struct str *s, const struct comparison *c, const struct row *r)
 	explain_others(s, r);
 	explain_slow(s, r);
 	explain_changes(s, r);
-	explain_probability(s, c, r);
+	explain_probability(s, r);
 	str_printf(s,
 	    r->rare.above_ms > 0 ? "  margin     %.3gx (%s)\n"
 				 : "  margin     %.3g%% (%s)\n",

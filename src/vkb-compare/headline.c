@@ -139,6 +139,7 @@ static void
 add_sessions(struct str *s, const struct comparison *c)
 {
 	const struct row *widest = NULL;
+	double visible = 0;
 
 	if (!c->assumed && !c->rows) {
 		str_printf(
@@ -146,24 +147,26 @@ add_sessions(struct str *s, const struct comparison *c)
 		add_interleaving(s, c);
 	}
 	add_common(s, c);
-	for (size_t i = 0; i < c->nrows; i++) {
-		const struct row *r = &c->rows[i];
-
-		if (!r->primary || r->rest.ratio > 0 || isnan(r->visible) ||
-		    (widest && r->visible < widest->visible))
-			continue;
-		widest = r;
-	}
 	if (!c->assumed)
 		return;
+	for (size_t i = 0; i < c->nrows; i++) {
+		const struct row *r = &c->rows[i];
+		double v =
+		    r->primary && !r->has_rest ? report_find_visible(r) : NAN;
+
+		if (isnan(v) || v < visible)
+			continue;
+		widest = r;
+		visible = v;
+	}
 	str_printf(s, "%smeasured %s, ", s->len ? "; " : "",
 	    c->one_by_one ? "one side after the other"
 			  : "in different sessions");
 	report_sessions(s, c->assumed);
 	if (widest) {
 		str_add(s, ", so ");
-		report_visible(
-		    s, widest, widest->common ? " of all cases together" : "");
+		report_visible(s, widest, visible,
+		    widest->common ? " of all cases together" : "");
 	}
 	add_interleaving(s, c);
 }

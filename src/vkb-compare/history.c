@@ -29,7 +29,7 @@ struct history *
 history_read(const char *const *files, size_t n)
 {
 	struct history *h = mem_new(sizeof *h);
-	int rc = cases_read(&h->cases, files, n, CASES_VALUES);
+	int rc = cases_read(&h->cases, NULL, files, n, CASES_VALUES);
 
 	h->order = mem_array(h->cases.nsubjects + 1, sizeof *h->order);
 	for (size_t i = 0; i < h->cases.nsubjects; i++)

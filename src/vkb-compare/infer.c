@@ -190,7 +190,7 @@ infer_prior(struct metric_facts *of, struct row *const *rows, size_t n,
 		known = history_sessions(
 		    r->history, first->name, first->pair->side[0]);
 	of->from = "default";
-	*p = sessions_assume(&first->metric, host, &of->assumed);
+	*p = sessions_assume(first->metric, host, &of->assumed);
 	if (known.df > 0) {
 		of->from = "history";
 		p->session_sd = sqrt(known.var);
@@ -210,7 +210,7 @@ infer_prior(struct metric_facts *of, struct row *const *rows, size_t n,
 	/* What a history or a policy says is of values. */
 	if (first->rare.above_ms > 0 && strcmp(of->from, "default") != 0)
 		p->session_sd *= RARE_SIZES;
-	p->case_sd = sessions_case_sd(&first->metric, p->session_sd);
+	p->case_sd = sessions_case_sd(first->metric, p->session_sd);
 	p->sizes = first->rare.above_ms > 0 ? RARE_SIZES : 1;
 }
 
@@ -273,14 +273,9 @@ set_row(
 		row->model.sessions_of[0] = row->model.sessions_of[1] = 0;
 		return;
 	}
-	if (of->model.separate && m->logs && m->shared > 0) {
-		struct verdict_facts rest = infer_rest(row);
-
+	row->has_rest = of->model.separate && m->logs && m->shared > 0;
+	if (row->has_rest)
 		row->facts.rest = m->rest;
-		row->rest.ratio = rest.ratio;
-		row->rest.lo = rest.lo95;
-		row->rest.hi = rest.hi95;
-	}
 }
 
 /* Notes how many sessions there are, and what says how they differ. */
@@ -403,7 +398,7 @@ add_common(struct comparison *c, const struct group *g)
 	}
 	if (runs < VERDICT_RUNS)
 		return;
-	row.name = mem_str(like->name);
+	row.name = like->name;
 	row.metric = like->metric;
 	row.margin = like->margin;
 	row.margin_sign = like->margin_sign;
@@ -424,7 +419,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 {
 	struct metric_facts *of = g->of = &c->metrics[c->nmetrics++];
 	struct sheet *sheet =
-	    sheet_new(g->n, metric_has_clock(&g->rows[0]->metric));
+	    sheet_new(g->n, metric_has_clock(g->rows[0]->metric));
 	struct session_names names = begin_sessions();
 	struct model_row *models;
 	bool rare = g->rows[0]->rare.above_ms > 0;

@@ -91,7 +91,7 @@ make_delta(const struct comparison *c, const struct row *r,
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
 	json_set_str(rec, "metric", r->name);
-	json_set_str(rec, "better", metric_better_name(r->metric.better));
+	json_set_str(rec, "better", metric_better_name(r->metric->better));
 	json_set(rec, "n", json_pair((double)f->m, (double)f->n));
 	json_push(values, make_numbers(&r->used[0]));
 	json_push(values, make_numbers(&r->used[1]));
@@ -112,7 +112,7 @@ make_delta(const struct comparison *c, const struct row *r,
 		json_set_bool(rec, "primary", true);
 	if (r->common)
 		json_set_bool(rec, "common", true);
-	if (r->rest.ratio > 0)
+	if (r->has_rest)
 		json_set(rec, "rest", make_rest(r));
 	if (r->rare.above_ms > 0)
 		json_set(rec, "slow", make_slow(&r->rare));
@@ -129,7 +129,7 @@ make_delta(const struct comparison *c, const struct row *r,
 		json_set_bool(rec, "noise", true);
 	if (r->outweighed)
 		json_set_bool(rec, "outweighed", true);
-	json_set_num(rec, "visible", r->visible);
+	json_set_num(rec, "visible", report_find_visible(r));
 	if (r->needed) {
 		needed = json_object();
 		json_set_num(needed, "runs", (double)r->needed);

@@ -217,6 +217,20 @@ widen_margin(struct comparison *c, struct row *row, const struct rules *r)
 	row->margin_from = "history";
 }
 
+const struct metric *
+judge_keep_metric(struct comparison *c, const struct metric *m)
+{
+	for (size_t i = 0; i < c->nkept; i++)
+		if (c->kept[i]->exact == m->exact &&
+		    c->kept[i]->better == m->better &&
+		    strcmp(c->kept[i]->name, m->name) == 0)
+			return c->kept[i];
+	c->kept = mem_resize(c->kept, c->nkept + 1, sizeof(struct metric *));
+	c->kept[c->nkept] = mem_new(sizeof *m);
+	*c->kept[c->nkept] = *m;
+	return c->kept[c->nkept++];
+}
+
 /* Adds a row for a metric that both sides have. */
 static void
 add_row(struct comparison *c, struct pairing *p, const char *name,
@@ -225,16 +239,17 @@ add_row(struct comparison *c, struct pairing *p, const char *name,
 	struct row row = {.pair = p,
 	    .used = {*cases_runs(p->side[0], name),
 		*cases_runs(p->side[1], name)},
-	    .name = (char *)(size_t)name,
+	    .name = name,
 	    .visible = NAN,
 	    .minutes = NAN};
+	struct metric m;
 
-	if (!row.used[0].n || !row.used[1].n || !rules_apply(r, &row))
+	if (!row.used[0].n || !row.used[1].n || !rules_apply(r, &row, &m))
 		return;
-	row.name = mem_str(name);
+	row.metric = judge_keep_metric(c, &m);
 	row.facts = (row.exact ? verdict_measure_exact : verdict_start)(
 	    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
-	if (row.exact && row.metric.exact && isnan(row.facts.sd) &&
+	if (row.exact && row.metric->exact && isnan(row.facts.sd) &&
 	    !verdict_is_spread(&row.facts))
 		row.gate = row.primary = false;
 	if (row.margin_auto)
@@ -251,10 +266,11 @@ static void
 add_one_sided(struct comparison *c, const struct pairing *p, const char *name,
     size_t side, const struct rules *r)
 {
-	struct row row = {.pair = p, .name = (char *)(size_t)name};
+	struct row row = {.pair = p, .name = name};
+	struct metric m;
 	bool optional = p->rows && cases_are_counted(p->side[side], name);
 
-	if (!rules_apply(r, &row) || !row.gate)
+	if (!rules_apply(r, &row, &m) || !row.gate)
 		return;
 	for (size_t i = 0; i < c->one_sided_count; i++)
 		if (c->one_sided[i].side == side &&
@@ -484,8 +500,8 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 void
 judge_free(struct comparison *c)
 {
-	for (size_t i = 0; i < c->nrows; i++)
-		free(c->rows[i].name);
+	for (size_t i = 0; i < c->nkept; i++)
+		free(c->kept[i]);
 	for (size_t i = 0; i < c->ndifferences; i++) {
 		free(c->differences[i].name);
 		free(c->differences[i].values[0]);
@@ -503,6 +519,7 @@ judge_free(struct comparison *c)
 	free(c->rule_issues);
 	free(c->one_sided);
 	free(c->rows);
+	free(c->kept);
 	free(c->differences);
 	free(c->overall);
 	for (int j = 0; j < 2; j++) {

@@ -32,8 +32,8 @@ struct pairing { /* a case of the baseline and one of the contender */
 
 struct row {
 	const struct pairing *pair;
-	char *name; /* of the metric */
-	struct metric metric;
+	const char *name; /* of the metric; borrowed */
+	const struct metric *metric;
 	bool gate;
 	bool primary; /* of its case; common: of a case */
 	bool common;  /* what all cases have in common (infer.h) */
@@ -51,17 +51,15 @@ struct row {
 	struct model_row model;        /* its noise; the runs are not kept */
 	const struct metric_facts *of; /* NULL: it has no noise */
 	struct verdict_facts facts;
-	struct {
-		double ratio, lo, hi; /* and its 95 % interval */
-	} rest;    /* the change relative to the other cases; ratio 0: none */
-	bool busy; /* its error allows for other programs on one side */
+	bool has_rest; /* the model has its change relative to other cases */
+	bool busy;     /* its error allows for other programs on one side */
 	enum verdict verdict;
 	bool outweighed; /* more of a means, but less work or time; or slightly
 			  * more instructions, in the same time */
 	bool noise;      /* equivalent, whatever the tests say, as is known
 			  * from the servers (decide.c) */
 	size_t needed;   /* runs of too few, or rounds; 0: not known */
-	double visible;  /* smallest relative change it can show; NAN */
+	double visible;  /* of a row read from a record: report_find_visible */
 	double minutes;  /* for the missing runs; NAN: not known */
 	size_t dropped;  /* runs without a partner, left out */
 	bool client_bound;
@@ -114,6 +112,7 @@ struct metric_facts {
 	const char *from;    /* what says so: "default", "policy", "history" */
 	const char *assumed; /* of what the default is: "virtual machine" */
 	bool one_by_one;     /* the sides of a session were not interleaved */
+	double needs_p;      /* the probability that one more claim needs */
 };
 
 struct shifts {
@@ -136,6 +135,8 @@ struct comparison {
 	size_t npairs;
 	struct row *rows; /* in the order of cases, then metrics */
 	size_t nrows, cap;
+	struct metric **kept; /* the metrics of the rows */
+	size_t nkept;
 	struct difference *differences;
 	size_t ndifferences;
 	struct one_sided_gate *one_sided;
@@ -169,8 +170,7 @@ struct comparison {
 	size_t nmetrics;
 	struct shifts shifts;
 	struct warnings warnings;
-	double needs_p; /* the probability that one more claim needs */
-	size_t claims;  /* rows of all comparisons that are chosen from */
+	size_t claims; /* rows of all comparisons that are chosen from */
 };
 
 /* Pairs the cases, reads each metric and compares the environments; decide_all
@@ -182,6 +182,10 @@ void judge_compare(struct comparison *, const struct cases *base, size_t who,
 void judge_name_pairs(struct comparison *);
 
 void judge_free(struct comparison *);
+
+/* Returns an equal metric that lives as long as the comparison. */
+const struct metric *judge_keep_metric(
+    struct comparison *, const struct metric *);
 
 /* Is the row the time by which its case is judged unless a policy names
  * another? */

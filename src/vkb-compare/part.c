@@ -192,6 +192,14 @@ part_tree(struct part_reader *r, const char *text, size_t n)
 	return r->trees[id];
 }
 
+/* Gives the part something that its samples borrow. */
+static void
+keep_memory(struct part *p, void *memory)
+{
+	p->kept = mem_resize(p->kept, p->nkept + 1, sizeof(void *));
+	p->kept[p->nkept++] = memory;
+}
+
 /* Sets the tails of the runs of a metric, if all of them are known. */
 static void
 set_tails(struct part *p, const struct lists *l, struct round *rounds)
@@ -206,8 +214,7 @@ set_tails(struct part *p, const struct lists *l, struct round *rounds)
 	/* One block: the tails, then the numbers of all. */
 	v = mem_resize(
 	    NULL, 1, runs * sizeof *v + (l->n[TAILS] + 1) * sizeof *numbers);
-	p->tails = mem_resize(p->tails, p->ntails + 1, sizeof(struct tail *));
-	p->tails[p->ntails++] = v;
+	keep_memory(p, v);
 	numbers = (double *)(v + runs);
 	if (l->n[TAILS])
 		memcpy(numbers, l->v[TAILS], l->n[TAILS] * sizeof *numbers);
@@ -221,11 +228,13 @@ set_tails(struct part *p, const struct lists *l, struct round *rounds)
 		rounds[i].tail = &v[i];
 }
 
-/* Sets the runs of a metric by its lists; sessions are numbers of the names. */
+/* Sets the runs of a metric by its lists; sessions are numbers of the names.
+ * Most metrics have the rounds of the one before. */
 static void
 set_runs(struct part *p, struct part_metric *m, const struct lists *l,
     const char *const *names, size_t n)
 {
+	const struct sample *before = m > p->metrics ? &m[-1].runs : &m->runs;
 	size_t runs = l->n[VALUES];
 	struct round *rounds = mem_array(runs + 1, sizeof *rounds);
 
@@ -241,6 +250,14 @@ set_runs(struct part *p, struct part_metric *m, const struct lists *l,
 	set_tails(p, l, rounds);
 	sample_add(&m->runs, l->v[VALUES], rounds, runs);
 	free(rounds);
+	if (before != &m->runs && before->n == m->runs.n &&
+	    memcmp(before->rounds, m->runs.rounds,
+		before->n * sizeof *rounds) == 0) {
+		free(m->runs.rounds);
+		m->runs.rounds = before->rounds;
+	} else {
+		keep_memory(p, m->runs.rounds);
+	}
 }
 
 static int
@@ -297,6 +314,8 @@ part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 	if (r->quantiles.s)
 		p->quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
 	set_metrics(p, r->lists);
+	p->metrics =
+	    mem_resize(p->metrics, p->nmetrics + 1, sizeof *p->metrics);
 	return true;
 }
 
@@ -304,10 +323,10 @@ void
 part_free(struct part *p)
 {
 	for (size_t i = 0; i < p->nmetrics; i++)
-		sample_free(&p->metrics[i].runs);
-	for (size_t i = 0; i < p->ntails; i++)
-		free(p->tails[i]);
-	free(p->tails);
+		free(p->metrics[i].runs.v);
+	for (size_t i = 0; i < p->nkept; i++)
+		free(p->kept[i]);
+	free(p->kept);
 	free(p->metrics);
 	free(p->hists);
 	free(p->quantiles);
@@ -326,7 +345,7 @@ part_metric(const struct part *p, const char *name)
 
 /* Joins the runs of a metric of two parts. */
 static void
-take_runs(struct part_metric *m, struct part_metric *from)
+take_runs(struct part *p, struct part_metric *m, struct part_metric *from)
 {
 	const struct metric of = metric_guess(m->name);
 
@@ -336,11 +355,17 @@ take_runs(struct part_metric *m, struct part_metric *from)
 		*m = m->counted ? *m : *from;
 		*from = measured;
 	} else {
+		struct sample both = {0};
+
+		sample_add(&both, m->runs.v, m->runs.rounds, m->runs.n);
 		sample_add(
-		    &m->runs, from->runs.v, from->runs.rounds, from->runs.n);
+		    &both, from->runs.v, from->runs.rounds, from->runs.n);
+		keep_memory(p, both.rounds);
+		free(m->runs.v);
+		m->runs = both;
 		m->counted = m->counted && from->counted;
 	}
-	sample_free(&from->runs);
+	free(from->runs.v);
 }
 
 void
@@ -357,7 +382,7 @@ part_take_metrics(struct part *p, struct part *from)
 		    : NULL;
 
 		if (at)
-			take_runs(at, m);
+			take_runs(p, at, m);
 		else
 			p->metrics[p->nmetrics++] = *m;
 	}

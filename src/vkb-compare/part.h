@@ -12,12 +12,12 @@
 
 struct json;
 struct part_reader;
-struct tail;
 
 struct part_metric {
-	const char *name;   /* of the reader */
-	struct sample runs; /* sessions and tails are borrowed */
-	bool counted;       /* were these runs counted, every one? */
+	const char *name; /* of the reader */
+	struct sample
+	    runs;     /* its rounds are of the part, for several metrics */
+	bool counted; /* were these runs counted, every one? */
 };
 
 struct part {
@@ -26,8 +26,8 @@ struct part {
 	const struct json *rest;     /* all that has no place of its own */
 	struct part_metric *metrics; /* by name */
 	size_t nmetrics;
-	struct tail **tails; /* those of the runs of a metric in each */
-	size_t ntails;
+	void **kept; /* what samples borrow: rounds and tails */
+	size_t nkept;
 	/* JSON; NULL: there are none, or they are ignored. */
 	char *hists, *quantiles;
 };

@@ -15,7 +15,7 @@
 static double
 get_more(const struct row *row)
 {
-	return 1 - row->metric.quantile;
+	return 1 - row->metric->quantile;
 }
 
 /* Returns the geometric mean of the shares of slow requests in the runs of a
@@ -66,7 +66,7 @@ rare_measure(struct row *row)
 	double n[2], typical[2], tail = get_more(row);
 
 	*of = (struct rare){0};
-	if (!(row->metric.rare_margin > 0) || row->exact ||
+	if (!(row->metric->rare_margin > 0) || row->exact ||
 	    !metric_has_rate(row->pair->side[0]->config) ||
 	    strcmp(row->margin_from, "table") != 0 ||
 	    (row->waiver.reason && !isinf(row->waiver.limit)))
@@ -90,7 +90,7 @@ rare_measure(struct row *row)
 		of->least_var +=
 		    fmax(share, 1 / n[j]) / n[j] / pow(share + tail, 2);
 	}
-	row->margin = row->metric.rare_margin;
+	row->margin = row->metric->rare_margin;
 }
 
 double

@@ -11,6 +11,7 @@
 #include "report.h"
 #include "shift.h"
 #include "str.h"
+#include "tdist.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,19 +89,36 @@ read_waiver(struct row *r, const struct json *waiver)
 	return waiver && (!r->waiver.reason || !r->waiver.expires) ? -1 : 0;
 }
 
+/* Sets an error that has the interval of the record. */
+static int
+read_rest(struct row *r, const struct json *rest)
+{
+	double lo, hi, wide;
+
+	if (read_pair(rest, "ci95", &lo, &hi) < 0)
+		return -1;
+	wide = log(hi / lo) / 2 / tdist_normal_quantile(.975);
+	r->has_rest = rest;
+	r->model = (struct model_row){.logs = true,
+	    .own.df = INFINITY,
+	    .rest = log(json_get_num(rest, "ratio", NAN)),
+	    .rest_error = {wide * wide, INFINITY}};
+	return 0;
+}
+
 /* Fills the row from a delta record. Returns what is wrong with it, or NULL. */
 static const char *
-read_row(struct row *r, const struct json *rec)
+read_row(struct comparison *c, struct row *r, const struct json *rec)
 {
 	const struct json *n = json_get(rec, "n");
 	const struct json *needed = json_get(rec, "needed");
-	const struct json *rest = json_get(rec, "rest");
 	const struct json *slow = json_get(rec, "slow");
 	struct verdict_facts *f = &r->facts;
+	struct metric m;
 
-	r->name = mem_str(json_get_str(rec, "metric"));
+	r->name = json_get_str(rec, "metric");
 	r->notes = join_notes(rec);
-	r->metric = metric_guess(r->name);
+	m = metric_guess(r->name);
 	r->reason = json_get_str(rec, "reason");
 	r->margin = json_get_num(rec, "margin", NAN);
 	r->gate = strcmp(json_get_str(rec, "class"), "gate") == 0;
@@ -124,17 +142,17 @@ read_row(struct row *r, const struct json *rec)
 		return "'median' is not two numbers";
 	if (read_pair(rec, "ci95", &f->lo95, &f->hi95) < 0)
 		return "'ci95' is not two numbers";
-	r->rest.ratio = json_get_num(rest, "ratio", 0);
-	if (read_pair(rest, "ci95", &r->rest.lo, &r->rest.hi) < 0)
+	if (read_rest(r, json_get(rec, "rest")) < 0)
 		return "'ci95' of 'rest' is not two numbers";
 	r->rare.above_ms = json_get_num(slow, "above_ms", 0);
 	if (slow &&
 	    read_pair(slow, "shares", &r->rare.share[0], &r->rare.share[1]) < 0)
 		return "'shares' of 'slow' is not two numbers";
 	if (strcmp(json_get_str(rec, "method"), "assumed") == 0 &&
-	    counted_may_be(&r->metric))
-		counted_make_exact(&r->metric);
-	if (r->metric.exact && f->lo95 < f->hi95)
+	    counted_may_be(&m))
+		counted_make_exact(&m);
+	r->metric = judge_keep_metric(c, &m);
+	if (m.exact && f->lo95 < f->hi95)
 		f->sd = NAN; /* the runs of a side differ */
 	if (read_verdict(json_get_str(rec, "verdict"), &r->verdict) < 0)
 		return "'verdict' is unknown";
@@ -272,7 +290,7 @@ read_details(struct comparison *c, struct recorded_part *p)
 			struct row *r = &c->rows[c->nrows++];
 
 			r->pair = &c->pairs[id];
-			why = read_row(r, p->records[i]);
+			why = read_row(c, r, p->records[i]);
 			read_together(&c->pairs[id], r, p->records[i]);
 		} else {
 			struct shift *t = &c->shifts.v[c->shifts.n++];

@@ -105,13 +105,13 @@ reference_replaces(const struct pairing *p, const char *metric)
 
 /* Returns the plan of a row that is compared between sessions. */
 static struct plan
-describe_row(const struct comparison *c, const struct row *row)
+describe_row(const struct row *row)
 {
 	struct plan p = plan_describe(&row->model, &row->of->model);
 
 	p.margin = row->margin;
-	p.p = c->needs_p;
-	if (row->rest.ratio > 0 && row->of->cases >= INFER_COMMON)
+	p.p = row->of->needs_p;
+	if (row->has_rest && row->of->cases >= INFER_COMMON)
 		p.error = row->model.rest_error;
 	return p;
 }
@@ -134,7 +134,7 @@ count_sessions(const struct comparison *c, const char *metric)
 		if (row->common || !row->gate || !row->of || !k[0] ||
 		    strcmp(row->name, metric) != 0)
 			continue;
-		p = describe_row(c, row);
+		p = describe_row(row);
 		more = plan_sessions(&p, k, row->of->cases, SOUGHT);
 		v[n++] = plan_change(&p) <= SOUGHT ? 1
 		    : more                         ? (double)more

@@ -1,6 +1,7 @@
 #include "report.h"
 #include "changetext.h"
 #include "functions.h"
+#include "infer.h"
 #include "judge.h"
 #include "markup.h"
 #include "mem.h"
@@ -146,10 +147,11 @@ struct changetext
 report_rest(const struct row *r)
 {
 	struct changetext t = report_changetext(r);
+	struct verdict_facts rest = infer_rest(r);
 
-	t.ratio = r->rest.ratio;
-	t.lo = r->rest.lo;
-	t.hi = r->rest.hi;
+	t.ratio = rest.ratio;
+	t.lo = rest.lo95;
+	t.hi = rest.hi95;
 	if (r->rare.above_ms > 0)
 		t.slow[1] = rare_change(r, t.ratio);
 	return t;
@@ -181,7 +183,7 @@ report_sentence(struct str *s, const struct row *r)
 	report_values(r, v);
 	report_change(s, r);
 	str_printf(s, ", %s -> %s%s%s: ", num_human(a, v[0]),
-	    num_human(b, v[1]), *r->metric.unit ? " " : "", r->metric.unit);
+	    num_human(b, v[1]), *r->metric->unit ? " " : "", r->metric->unit);
 	report_verdict(s, r);
 	report_notes(&notes, r);
 	if (notes.len)
@@ -194,7 +196,7 @@ report_sentence(struct str *s, const struct row *r)
 bool
 report_is_exact(const struct row *r)
 {
-	return r->metric.exact && r->facts.sd == 0;
+	return r->metric->exact && r->facts.sd == 0;
 }
 
 /* Does the interval show a change, with an estimate beyond the margin? */
@@ -209,8 +211,7 @@ is_clear(struct changetext t, double margin)
 bool
 report_is_by_rest(const struct row *r)
 {
-	return r->rest.ratio > 0 &&
-	    !is_clear(report_changetext(r), r->margin) &&
+	return r->has_rest && !is_clear(report_changetext(r), r->margin) &&
 	    (is_clear(report_rest(r), r->margin) ||
 		!verdict_is_beyond(&r->facts, r->facts.change, r->margin));
 }
@@ -335,9 +336,9 @@ write_spread(struct str *s, const struct row *r, size_t side)
 }
 
 void
-report_visible(struct str *s, const struct row *r, const char *of)
+report_visible(struct str *s, const struct row *r, double v, const char *of)
 {
-	double v = r->visible, by = 1 / (1 - v);
+	double by = 1 / (1 - v);
 
 	if (!(by < NOTHING_VISIBLE)) {
 		str_printf(s, "no change%s could be seen", of);
@@ -354,6 +355,7 @@ report_visible(struct str *s, const struct row *r, const char *of)
 void
 report_verdict(struct str *s, const struct row *r)
 {
+	double visible = report_find_visible(r);
 	char buf[NUM_BUF];
 
 	if (r->waived) {
@@ -363,9 +365,9 @@ report_verdict(struct str *s, const struct row *r)
 		return;
 	}
 	str_add(s, verdict_name(r->verdict));
-	if (!isnan(r->visible) && !r->noise) {
+	if (!isnan(visible) && !r->noise) {
 		str_add(s, ", ");
-		report_visible(s, r, "");
+		report_visible(s, r, visible, "");
 	} else if (report_is_hopeless(r))
 		str_add(s, ", more runs would not decide it");
 	if (report_is_hopeless(r))
@@ -439,11 +441,11 @@ report_notes(struct str *s, const struct row *r)
 	    {isnan(f->ratio) && !report_is_exact(r),
 		"values of 0 or below: no ratio"},
 	    {strcmp(f->method, "identical") == 0, "identical values"},
-	    {r->exact && !r->metric.exact,
+	    {r->exact && !r->metric->exact,
 		isnan(f->sd) ? "assumed exact, but judged by the spread of the "
 			       "runs"
 			     : "assumed exact"},
-	    {r->metric.exact,
+	    {r->metric->exact,
 		isnan(f->sd) ? "not exact: judged by the spread of the runs"
 			     : "exact"},
 	    {r->outweighed, verdict_name_outweighed(r->name, f)}};
@@ -472,7 +474,7 @@ report_notes(struct str *s, const struct row *r)
 		    100 * expm1(r->model.step));
 		sep = ", ";
 	}
-	if (r->rest.ratio > 0) {
+	if (r->has_rest) {
 		struct changetext rest = report_rest(r);
 
 		str_add(s, sep);
@@ -697,7 +699,7 @@ find_direction(const struct row *r)
 	case VERDICT_EQUIVALENT:
 		/* A count has changed even within the margin of a policy. */
 		if (!report_is_work(r) ||
-		    !(fabs(r->facts.ratio - 1) > r->metric.margin))
+		    !(fabs(r->facts.ratio - 1) > r->metric->margin))
 			return SAME;
 		return rose ? WORSE : BETTER;
 	case VERDICT_INCONCLUSIVE:

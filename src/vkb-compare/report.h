@@ -139,9 +139,13 @@ void report_values(const struct row *, double v[2]);
 /* "-6.2% [-6.5, -5.9]" */
 void report_change(struct str *, const struct row *);
 void report_verdict(struct str *, const struct row *);
-/* Writes which changes could be seen of a row with 'visible': "only changes
- * above 12% could be seen", or "above 3.1x", with 'of' behind "changes". */
-void report_visible(struct str *, const struct row *, const char *of);
+/* Returns the smallest relative change that an unclear row can show; NAN: it is
+ * not known. */
+double report_find_visible(const struct row *);
+/* Writes that such a change of the row could be seen: "only changes above 12%
+ * could be seen", or "above 3.1x", with 'of' behind "changes". */
+void report_visible(
+    struct str *, const struct row *, double visible, const char *of);
 /* Fills mean, standard deviation and coefficient of variation, as a fraction,
  * of the runs of a side; NAN: unknown, as the last two for one run. */
 enum { REPORT_SPREAD = 3 };

@@ -10,10 +10,11 @@
 #include <string.h>
 
 static void
-apply_answer(struct row *row, const struct policy_answer *a, const char *from)
+apply_answer(struct row *row, struct metric *m, const struct policy_answer *a,
+    const char *from)
 {
 	if (a->better >= 0)
-		row->metric.better = (enum metric_better)a->better;
+		m->better = (enum metric_better)a->better;
 	if (isnan(a->margin) && !a->margin_auto)
 		return;
 	row->margin_auto = a->margin_auto;
@@ -35,7 +36,7 @@ is_named(const struct row *row, const char *name)
 
 /* Applies the last --margin of the metric, or the last one without a name. */
 static void
-apply_options(const struct rules *r, struct row *row)
+apply_options(const struct rules *r, struct row *row, struct metric *of)
 {
 	const struct margin *m = NULL;
 
@@ -46,7 +47,7 @@ apply_options(const struct rules *r, struct row *row)
 			m = &r->margins[i];
 	}
 	if (m)
-		apply_answer(row, &m->answer, "option");
+		apply_answer(row, of, &m->answer, "option");
 }
 
 /* Have all runs of the side one value? vkb-load counts one server of each build
@@ -77,9 +78,8 @@ is_unreached(const struct kase *k)
 /* A metric that may be exact becomes so if it is: measured runs may agree by
  * chance, for which there is a test. */
 static void
-set_exactness(struct row *row)
+set_exactness(struct row *row, struct metric *m)
 {
-	struct metric *m = &row->metric;
 	bool counted[2];
 
 	if (!counted_may_be(m))
@@ -95,42 +95,42 @@ set_exactness(struct row *row)
 }
 
 bool
-rules_apply(const struct rules *r, struct row *row)
+rules_apply(const struct rules *r, struct row *row, struct metric *m)
 {
 	const struct pairing *p = row->pair;
 	const struct kase *k = p->side[0];
 	struct policy_answer a;
 	bool shown, replaced, unlike;
 
-	row->metric = metric_guess(row->name);
-	set_exactness(row);
-	replaced = row->metric.instead_of ? p->reference < REFERENCE_SAME
-					  : reference_replaces(p, row->name);
-	row->metric.gate = !replaced && metric_is_gate(&row->metric, k->config);
-	row->margin = row->metric.margin;
+	*m = metric_guess(row->name);
+	row->metric = m;
+	set_exactness(row, m);
+	replaced = m->instead_of ? p->reference < REFERENCE_SAME
+				 : reference_replaces(p, row->name);
+	m->gate = !replaced && metric_is_gate(m, k->config);
+	row->margin = m->margin;
 	row->margin_from = "table";
 	policy_find_answer(
 	    r->policy, k->config, p->name[0], row->name, r->today, &a);
-	apply_answer(row, &a, "policy");
-	row->exact = a.exact == 1 || row->metric.exact;
+	apply_answer(row, m, &a, "policy");
+	row->exact = a.exact == 1 || m->exact;
 	row->waiver = a.waiver;
 	row->session_sd = a.session_sd;
 	row->session_df = a.session_df;
-	apply_options(r, row);
-	shown = metric_is_shown(r->metrics, &row->metric, a.gate, &row->gate);
-	row->keys_differ = row->metric.grows && metric_keys_differ(k->config);
+	apply_options(r, row, m);
+	shown = metric_is_shown(r->metrics, m, a.gate, &row->gate);
+	row->keys_differ = m->grows && metric_keys_differ(k->config);
 	row->unreached = metric_follows_rate(row->name, strlen(row->name)) &&
 	    p->side[1] &&
 	    (is_unreached(p->side[0]) || is_unreached(p->side[1]));
-	row->builds_differ = row->metric.exact && p->side[1] &&
+	row->builds_differ = m->exact && p->side[1] &&
 	    !builds_are_comparable(k->subject, p->side[1]->subject);
 	unlike = row->keys_differ || row->loads_differ || row->unreached ||
 	    row->builds_differ;
 	if (replaced || (unlike && a.gate != 1))
 		row->gate = false;
 	row->primary = a.primary && row->gate;
-	return shown &&
-	    !(row->metric.instead_of && p->reference == REFERENCE_OTHER);
+	return shown && !(m->instead_of && p->reference == REFERENCE_OTHER);
 }
 
 bool

@@ -13,6 +13,7 @@
 
 struct comparison;
 struct history;
+struct metric;
 struct row;
 
 struct margin {
@@ -30,9 +31,9 @@ struct rules {
 	bool strict;             /* see claim.h */
 };
 
-/* Sets metric, margin, class and waiver of a row from its pair and name.
- * Returns false if the row is not to be shown. */
-bool rules_apply(const struct rules *, struct row *);
+/* Sets metric, margin, class and waiver of a row from its pair and name; its
+ * metric is the last argument. Returns false if the row is not to be shown. */
+bool rules_apply(const struct rules *, struct row *, struct metric *);
 
 /* Is this regression covered by its waiver? */
 bool rules_is_waived(const struct row *);

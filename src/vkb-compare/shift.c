@@ -192,7 +192,7 @@ shifts_new(struct comparison *c)
 		 * other. */
 		for (; k < c->nrows && c->rows[k].pair == &c->pairs[i]; k++)
 			if (c->rows[k].of &&
-			    metric_has_clock(&c->rows[k].metric))
+			    metric_has_clock(c->rows[k].metric))
 				prior = c->rows[k].of->prior;
 		if (c->pairs[i].rows)
 			rc |= add_shifts(&c->shifts, &c->pairs[i], &prior);

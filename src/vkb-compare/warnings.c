@@ -204,7 +204,7 @@ warn_builds(struct warnings *w, const struct comparison *c)
 	bool judged;
 
 	for (size_t i = 0; i < c->nrows; i++)
-		exact += c->rows[i].metric.exact;
+		exact += c->rows[i].metric->exact;
 	what = exact ? builds_describe_difference(c->subject[0], c->subject[1])
 		     : NULL;
 	judged = builds_are_comparable(c->subject[0], c->subject[1]);

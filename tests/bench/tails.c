@@ -545,7 +545,7 @@ read_side(struct cases *to, const struct cell *c, struct side (*all)[2],
 	}
 	str_free(&s);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (cases_read(to, &file, 1, CASES_VALUES) < 0)
+	if (cases_read(to, NULL, &file, 1, CASES_VALUES) < 0)
 		exit(2);
 	close(fd);
 }

@@ -390,7 +390,7 @@ read_side(struct cases *c, int fd)
 	const char *file = path;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (cases_read(c, &file, 1, false) < 0)
+	if (cases_read(c, NULL, &file, 1, false) < 0)
 		exit(2);
 	close(fd);
 }

@@ -317,13 +317,13 @@ main(void)
 {
 	struct row r = row("rps", 1);
 
-	tap_str(metric_better_name(r.metric.better), "higher",
+	tap_str(metric_better_name(r.metric->better), "higher",
 	    "more requests are better");
 	r = row("p50_latency_ms", 1);
-	tap_str(metric_better_name(r.metric.better), "lower",
+	tap_str(metric_better_name(r.metric->better), "lower",
 	    "less latency is better");
 	r = row("requests", 1);
-	tap_str(metric_better_name(r.metric.better), "neither",
+	tap_str(metric_better_name(r.metric->better), "neither",
 	    "no number of requests is better");
 	changes();
 	verdicts();

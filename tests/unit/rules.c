@@ -102,6 +102,7 @@ references(void)
 	    {{.name = (char *)(size_t) "cpu_ratio"},
 		{.name = (char *)(size_t) "p99_latency_ratio"},
 		{.name = (char *)(size_t) "rps_ratio"}}};
+	struct metric of;
 	struct world w;
 
 	begin(&w, "{\"command\":\"SET\"}", "{\"n\":1}", "{\"n\":1}");
@@ -113,11 +114,10 @@ references(void)
 		char *text = mem_printf("{\"rules\":[%s]}", cases[i].policy);
 		struct policy *policy = policy_new(parse(text), "f");
 		const struct rules rules = {.policy = policy};
-		struct row r = {
-		    .pair = &w.pair, .name = (char *)(size_t)cases[i].metric};
+		struct row r = {.pair = &w.pair, .name = cases[i].metric};
 
 		w.pair.reference = cases[i].state;
-		tap_ok(rules_apply(&rules, &r) == cases[i].shown,
+		tap_ok(rules_apply(&rules, &r, &of) == cases[i].shown,
 		    "%s %s in state %d", cases[i].metric,
 		    cases[i].shown ? "is shown" : "is not shown",
 		    (int)cases[i].state);
@@ -173,6 +173,7 @@ margins(void)
 	    margin(NULL, "5%"), margin("rps", "+10%")};
 	struct policy *policy = policy_new(parse(text), "f");
 	struct world w;
+	struct metric of;
 	struct row r;
 
 	begin(&w, "{\"command\":\"SET\"}", "{\"n\":1}", "{\"n\":1}");
@@ -183,28 +184,27 @@ margins(void)
 		    .today = "2026-11-21"};
 
 		/* A margin of the table is that of the metric. */
-		r = (struct row){
-		    .pair = &w.pair, .name = (char *)(size_t)cases[i].metric};
-		tap_ok(rules_apply(&rules, &r) && r.gate, "%s: %s is judged",
-		    cases[i].what, cases[i].metric);
+		r = (struct row){.pair = &w.pair, .name = cases[i].metric};
+		tap_ok(rules_apply(&rules, &r, &of) && r.gate,
+		    "%s: %s is judged", cases[i].what, cases[i].metric);
 		tap_near(r.margin,
-		    cases[i].from[0] == 't' ? r.metric.margin : cases[i].want,
+		    cases[i].from[0] == 't' ? r.metric->margin : cases[i].want,
 		    1e-12, "the margin of this rule");
 		tap_str(
 		    r.margin_from, cases[i].from, "the source of the margin");
 		tap_ok(r.margin_sign == cases[i].sign &&
 			r.margin_auto == cases[i].automatic &&
-			r.metric.better == cases[i].better,
+			r.metric->better == cases[i].better,
 		    "%s: sign and direction", cases[i].what);
 		tap_ok(!r.exact && !r.waiver.reason,
 		    "the row is not exact and not waived");
 	}
 	r = (struct row){.pair = &w.pair, .name = (char *)(size_t) "requests"};
-	tap_ok(
-	    !rules_apply(
-		&(struct rules){.policy = policy, .today = "2026-11-22"}, &r),
+	tap_ok(!rules_apply(
+		   &(struct rules){.policy = policy, .today = "2026-11-22"}, &r,
+		   &of),
 	    "a metric that is not a gate is not shown");
-	tap_ok(r.exact && r.waiver.expired && r.metric.better == METRIC_LOWER,
+	tap_ok(r.exact && r.waiver.expired && r.metric->better == METRIC_LOWER,
 	    "its waiver has expired, and it is exact");
 	policy_free(policy);
 	end(&w);
@@ -251,7 +251,8 @@ classes(void)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rules rules = {.metrics = cases[i].metrics};
-		struct row r = {.name = (char *)(size_t)cases[i].metric};
+		struct row r = {.name = cases[i].metric};
+		struct metric of;
 		struct world w;
 		char text[100];
 		double v[9] = {0};
@@ -269,7 +270,7 @@ classes(void)
 			w.parts[j].nmetrics = cases[i].runs[j] > 0;
 		}
 		r.pair = &w.pair;
-		tap_ok(rules_apply(&rules, &r) == cases[i].shown, "%s: %s",
+		tap_ok(rules_apply(&rules, &r, &of) == cases[i].shown, "%s: %s",
 		    cases[i].what, cases[i].shown ? "shown" : "not shown");
 		tap_ok(r.gate == cases[i].gate, "%s: %s", cases[i].what,
 		    cases[i].gate ? "judged" : "not judged");
@@ -312,7 +313,8 @@ exactness(void)
 		false, 0}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct row r = {.name = (char *)(size_t)cases[i].metric};
+		struct row r = {.name = cases[i].metric};
+		struct metric of;
 		struct part_metric both[2][2];
 		struct world w;
 
@@ -330,7 +332,7 @@ exactness(void)
 			w.parts[j].nmetrics = !n ? 0 : counted ? 2 : 1;
 		}
 		r.pair = &w.pair;
-		rules_apply(&(struct rules){0}, &r);
+		rules_apply(&(struct rules){0}, &r, &of);
 		tap_ok(r.exact == cases[i].exact &&
 			r.keys_differ == !cases[i].exact,
 		    "%s: %s", cases[i].what,
@@ -350,7 +352,8 @@ counted_sides(void)
 
 	for (unsigned i = 0; i < 4; i++) { /* bit j: side j was counted */
 		struct part_metric metrics[2][2];
-		struct row r = {.name = (char *)(size_t) "bytes_per_key"};
+		struct row r = {.name = "bytes_per_key"};
+		struct metric of;
 		struct world w;
 		bool same = i == 0 || i == 3;
 
@@ -366,7 +369,7 @@ counted_sides(void)
 			w.parts[j].nmetrics = 1 + (i >> j & 1);
 		}
 		r.pair = &w.pair;
-		rules_apply(&(struct rules){0}, &r);
+		rules_apply(&(struct rules){0}, &r, &of);
 		tap_ok(r.exact == (i == 3) && r.gate == same &&
 			r.loads_differ == !same,
 		    "sides counted: %u", i);
