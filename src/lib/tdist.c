@@ -119,7 +119,7 @@ tdist_normal_cdf(double z)
 double
 tdist_normal_quantile(double p)
 {
-	double t, z, e;
+	double t, z, e = 1;
 
 	if (!(p >= 0 && p <= 1))
 		return NAN;
@@ -132,7 +132,8 @@ tdist_normal_quantile(double p)
 	z = -(t -
 	    (2.515517 + t * (.802853 + t * .010328)) /
 		(1 + t * (1.432788 + t * (.189269 + t * .001308))));
-	for (int i = 0; i < 4; i++) {
+	/* The error is the third power of the last. */
+	for (int i = 0; i < 4 && fabs(e) > 1e-6; i++) {
 		e = p > .25 ? erf(z / sqrt(2)) / 2 - (p - .5)
 			    : tdist_normal_cdf(z) - p;
 		e /= exp(-z * z / 2) / sqrt(2 * M_PI);
@@ -179,22 +180,17 @@ eval_middle(double t, double df)
 	    2;
 }
 
-static double
-eval_density(double t, double df)
-{
-	return exp(lgamma((df + 1) / 2) - lgamma(df / 2) +
-		   (df + 1) / 2 * get_part(t, df).logx) /
-	    sqrt(df * M_PI);
-}
-
 /* An approximation for the Newton steps to begin with: A&S 26.7.5. */
 static double
 guess_quantile(double z, double df)
 {
-	double y = z * z;
+	double y = z * z, by = 1 / df, more = df < 3 ? 0 : by;
+	double g[] = {1, (y + 1) / 4, (y * (5 * y + 16) + 3) / 96,
+	    (y * (y * (3 * y + 19) + 17) - 15) / 384,
+	    (y * (y * (y * (79 * y + 776) + 1482) - 1920) - 945) / 92160};
 
-	return z + z * (y + 1) / (4 * df) +
-	    z * (y * (5 * y + 16) + 3) / (96 * df * df);
+	return z *
+	    (g[0] + by * (g[1] + by * (g[2] + more * (g[3] + more * g[4]))));
 }
 
 /* Returns the t > 0 with P(T > t), or if 'inner', P(0 < T < t), = want, by
@@ -203,8 +199,9 @@ static double
 invert_tail(double want, double df, bool inner)
 {
 	double lo = log(DBL_MIN), hi = log(DBL_MAX), u, t, have, next;
+	double factor = lgamma((df + 1) / 2) - lgamma(df / 2); /* of density */
 
-	if (want == 0 || (!inner && tdist_sf(DBL_MAX, df) > want))
+	if (want == 0 || (!inner && df < 2 && tdist_sf(DBL_MAX, df) > want))
 		return inner ? 0 : INFINITY;
 	t = fabs(tdist_normal_quantile(inner ? .5 - want : want));
 	u = fmax(lo, fmin(hi, log(guess_quantile(t, df))));
@@ -215,7 +212,8 @@ invert_tail(double want, double df, bool inner)
 			lo = u;
 		else
 			hi = u;
-		next = log(have / want) * have / (t * eval_density(t, df));
+		next = log(have / want) * have / t * sqrt(df * M_PI) *
+		    exp(-factor - (df + 1) / 2 * get_part(t, df).logx);
 		next = u + (inner ? -next : next);
 		if (fabs(next - u) < 1e-9) /* the error is its square */
 			return exp(next);
