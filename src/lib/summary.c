@@ -198,6 +198,10 @@ append_numbers(struct str *to, struct stats_rule *rule, bool timed, double *v,
 	return mad;
 }
 
+/* What a record has: all; all but values, blocks, sessions and histograms; or
+ * what a comparison reads. */
+enum content { WHOLE, BRIEF, COMPARED };
+
 enum list { VALUES, BLOCKS, SESSIONS };
 
 /* Appends a list with an entry for each run that has a value. */
@@ -205,10 +209,10 @@ static void
 append_list(struct sink *o, const struct metric_summary *d, const double *v,
     enum list what)
 {
-	static const char *const keys[] = {
-	    ",\"values\":[", ",\"blocks\":[", ",\"sessions\":["};
+	static const char *const keys[] = {"values", "blocks", "sessions"};
 
-	str_add(&o->s, keys[what]);
+	jsontext_key(&o->s, keys[what]);
+	str_addc(&o->s, '[');
 	for (size_t i = 0; i < d->n; i++) {
 		uint32_t at = d->at[i];
 
@@ -245,13 +249,12 @@ append_tails(struct sink *o, const struct metric_summary *d, const double *v)
 	o->s.s[o->s.len - 1] = ']';
 }
 
-/* 'v' has the value of each run in the order of 'runs', or NAN. 'brief' leaves
- * out values, blocks and sessions. */
+/* 'v' has the value of each run in the order of 'runs', or NAN. */
 static void
 write_metric(struct sink *o, struct metric_summary *d, const char *name,
-    const double *v, bool brief)
+    const double *v, enum content what)
 {
-	double mad, *sorted = d->sorted;
+	double mad = 0, *sorted = d->sorted;
 	const struct metric *of = metric_find(name);
 	struct precision m;
 	bool blocked = true;
@@ -266,21 +269,24 @@ write_metric(struct sink *o, struct metric_summary *d, const char *name,
 		if (r->block == ROWS_UNKNOWN || r->session == ROWS_UNKNOWN)
 			blocked = false;
 	}
-	mad = append_numbers(&o->s, d->rule, d->timed, sorted, n, &m);
-	append_noise(&o->s, d, &m, name, v);
-	if (bimodal_detect(sorted, n))
-		jsontext_true(&o->s, "bimodal");
-	jsontext_num(&o->s, "min", sorted[0]);
-	jsontext_num(&o->s, "max", sorted[n - 1]);
-	if (!brief)
+	if (what != COMPARED) {
+		mad = append_numbers(&o->s, d->rule, d->timed, sorted, n, &m);
+		append_noise(&o->s, d, &m, name, v);
+		if (bimodal_detect(sorted, n))
+			jsontext_true(&o->s, "bimodal");
+		jsontext_num(&o->s, "min", sorted[0]);
+		jsontext_num(&o->s, "max", sorted[n - 1]);
+	}
+	if (what != BRIEF) {
 		append_list(o, d, v, VALUES);
-	if (!brief && blocked)
-		append_list(o, d, v, BLOCKS);
-	if (!brief && (blocked || d->placed) && d->ids)
-		append_list(o, d, v, SESSIONS);
-	if (!brief && of && of->rare_margin > 0)
-		append_tails(o, d, v);
-	if (n >= ENOUGH)
+		if (blocked)
+			append_list(o, d, v, BLOCKS);
+		if ((blocked || d->placed) && d->ids)
+			append_list(o, d, v, SESSIONS);
+		if (of && of->rare_margin > 0)
+			append_tails(o, d, v);
+	}
+	if (what != COMPARED && n >= ENOUGH)
 		append_outliers(&o->s, d, v, m.median, mad);
 }
 
@@ -537,8 +543,8 @@ read_values(
 
 /* Writes "metrics":{...}. */
 static void
-write_metrics(
-    struct sink *o, struct group *g, struct metric_summary *d, bool brief)
+write_metrics(struct sink *o, struct group *g, struct metric_summary *d,
+    enum content what)
 {
 	double *v = mem_resize(NULL, d->n, sizeof *v);
 	double *counts = read_counts(&g->rows);
@@ -553,7 +559,7 @@ write_metrics(
 		jsontext_quote(&o->s, name);
 		str_add(&o->s, ":{");
 		read_values(&g->rows, c, counts, v);
-		write_metric(o, d, name, v, brief);
+		write_metric(o, d, name, v, what);
 		str_addc(&o->s, '}');
 	}
 	str_addc(&o->s, '}');
@@ -579,11 +585,11 @@ append_head(struct str *to, struct common *s, const struct group *g)
 /* Appends the members after the metrics. */
 static void
 append_tail(struct str *to, struct common *s, struct group *g,
-    const uint32_t *at, bool brief)
+    const uint32_t *at, enum content what)
 {
 	struct json *j = json_object();
 
-	if (!brief)
+	if (what != BRIEF)
 		summary_add_hists(&g->hists, j);
 	append_members(to, j);
 	json_free(j);
@@ -594,7 +600,7 @@ append_tail(struct str *to, struct common *s, struct group *g,
 		return;
 	j = json_object();
 	run_series_summary(g->series, at, g->rows.n, j);
-	if (brief)
+	if (what == BRIEF)
 		json_del(j, "quantiles");
 	append_members(to, j);
 	json_free(j);
@@ -614,10 +620,10 @@ number_machines(struct common *s, const struct rows_run *runs, size_t n)
 	return m;
 }
 
-/* Writes a group of runs as a summary record. brief: without values, blocks,
- * sessions and histograms. */
+/* Writes a group of runs as a summary record. */
 static void
-write_group(struct sink *o, struct common *s, struct group *g, bool brief)
+write_group(
+    struct sink *o, struct common *s, struct group *g, enum content what)
 {
 	const struct rows_run *runs = g->rows.runs;
 	size_t n = g->rows.n;
@@ -637,8 +643,8 @@ write_group(struct sink *o, struct common *s, struct group *g, bool brief)
 	    .precision = s->precision,
 	    .group = g};
 	begin_metrics(&d);
-	write_metrics(o, g, &d, brief);
-	append_tail(&o->s, s, g, at, brief);
+	write_metrics(o, g, &d, what);
+	append_tail(&o->s, s, g, at, what);
 	str_addc(&o->s, '}');
 	free(d.sorted);
 	free(d.noise);
@@ -905,29 +911,35 @@ summary_write(struct summary *s, size_t i, int fd)
 {
 	s->out.fd = fd;
 	sort_groups(s);
-	write_group(&s->out, &s->common, s->groups[i], false);
+	write_group(&s->out, &s->common, s->groups[i], WHOLE);
 	str_addc(&s->out.s, '\n');
 	return sink_flush(&s->out);
 }
 
-char *
-summary_text(struct summary *s, size_t i, bool brief, size_t *n)
+/* Writes one record to the memory for all; borrowed until the next one. */
+static const struct str *
+write_text(struct summary *s, size_t i, enum content what)
 {
-	struct sink o = {.fd = -1};
-
+	s->out.fd = -1;
+	str_clear(&s->out.s);
 	sort_groups(s);
-	write_group(&o, &s->common, s->groups[i], brief);
-	*n = o.s.len;
-	return str_take(&o.s);
+	write_group(&s->out, &s->common, s->groups[i], what);
+	return &s->out.s;
+}
+
+const char *
+summary_compared(struct summary *s, size_t i, size_t *n)
+{
+	const struct str *text = write_text(s, i, COMPARED);
+
+	*n = text->len;
+	return text->s;
 }
 
 struct json *
 summary_record(struct summary *s, size_t i, bool brief)
 {
-	size_t n;
-	char *line = summary_text(s, i, brief, &n);
-	struct json *rec = json_parse(line, n, NULL, NULL);
+	const struct str *text = write_text(s, i, brief ? BRIEF : WHOLE);
 
-	free(line);
-	return rec;
+	return json_parse(text->s, text->len, NULL, NULL);
 }

@@ -44,7 +44,7 @@ int summary_next(struct summary *, struct jsonl *, struct json **rec);
 /*
  * The number of records, which are sorted by the text (with sorted keys) of the
  * configuration, then of the subject. After the first call of summary_key,
- * _write, _text or _record no run can be added.
+ * _write, _compared or _record no run can be added.
  */
 size_t summary_count(const struct summary *);
 
@@ -61,10 +61,12 @@ const char *summary_subject(const struct summary *, size_t i);
  * the error. */
 int summary_write(struct summary *, size_t i, int fd);
 
-/* Return one record as text, or as a tree; without histograms, and without
- * values, blocks and sessions of the metrics, if 'brief'. Caller frees with
- * free() or json_free. */
-char *summary_text(struct summary *, size_t i, bool brief, size_t *n);
+/* Returns one record as text, without the statistics of its metrics: what a
+ * comparison reads. Borrowed until the next call. */
+const char *summary_compared(struct summary *, size_t i, size_t *n);
+
+/* Returns one record as a tree; without histograms, and without values, blocks
+ * and sessions of the metrics, if 'brief'. Caller frees with json_free. */
 struct json *summary_record(struct summary *, size_t i, bool brief);
 
 /* Sets 'hist' and 'whole' of a record by the merged histograms of its runs. */

@@ -160,16 +160,13 @@ static int
 add_run_summary(struct cases *c, struct summary *s, size_t i)
 {
 	size_t n;
-	char *text = summary_text(s, i, false, &n);
+	const char *text = summary_compared(s, i, &n);
 	struct part part;
-	int rc = -1;
 
-	if (part_read(c->reader, &part, text, n)) {
-		add_case(c, &part);
-		rc = 0;
-	}
-	free(text);
-	return rc;
+	if (!part_read(c->reader, &part, text, n))
+		return -1;
+	add_case(c, &part);
+	return 0;
 }
 
 /* Adds a build as a case without values, with the subject of its later runs. */

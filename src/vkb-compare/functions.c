@@ -55,38 +55,49 @@ functions_free(struct functions *f)
 	free(f);
 }
 
-static struct callgraphs *
-get_profile(
-    struct functions *f, const struct json *config, const struct json *subject)
+static void
+write_key(struct str *s, const struct json *config, const struct json *subject)
+{
+	json_canonical(s, config);
+	str_addc(s, '\n');
+	json_canonical(s, subject);
+}
+
+/* Returns the profile of a case, or NULL. */
+static const struct callgraph *
+find_profile(const struct functions *f, const struct kase *k)
 {
 	struct str key = {0};
-	size_t had = intern_count(f->keys), id;
+	size_t n = intern_count(f->keys), id;
 
-	json_canonical(&key, config);
-	str_addc(&key, '\n');
-	json_canonical(&key, subject);
-	id = intern_id(f->keys, key.s);
+	if (!n)
+		return NULL;
+	write_key(&key, k->config, k->subject);
+	id = intern_find(f->keys, key.s, key.len);
 	str_free(&key);
-	if (id == had) {
-		f->v = mem_grow(f->v, id, &f->cap, sizeof *f->v);
-		f->v[id] = (struct callgraphs){0};
-	}
-	return &f->v[id];
+	return id < n && f->v[id].n ? f->v[id].v : NULL;
 }
 
 int
 functions_add(
     struct functions *f, const struct json *profile, const char *where)
 {
-	struct callgraphs *p;
+	size_t had = intern_count(f->keys), id;
+	struct str key = {0};
 
 	if (!callgraph_is_counted(profile))
 		return 0;
-	p = get_profile(
-	    f, json_get(profile, "config"), json_get(profile, "subject"));
-	return p->n ? 0
-		    : callgraph_read_profile(
-			  p, profile, where, &(struct callgraph_opts){0});
+	write_key(
+	    &key, json_get(profile, "config"), json_get(profile, "subject"));
+	id = intern_id(f->keys, key.s);
+	str_free(&key);
+	if (id == had) {
+		f->v = mem_grow(f->v, id, &f->cap, sizeof *f->v);
+		f->v[id] = (struct callgraphs){0};
+	}
+	return f->v[id].n ? 0
+			  : callgraph_read_profile(&f->v[id], profile, where,
+				&(struct callgraph_opts){0});
 }
 
 /* "+155 in setCommand", "+252 as incrDecrCommand calls lookupKey 0.49 times
@@ -193,16 +204,15 @@ char *
 functions_explain(struct functions *base, const struct kase *x,
     struct functions *contender, const struct kase *y)
 {
-	const struct callgraphs a = *get_profile(base, x->config, x->subject);
-	const struct callgraphs b =
-	    *get_profile(contender, y->config, y->subject);
+	const struct callgraph *a = find_profile(base, x);
+	const struct callgraph *b = find_profile(contender, y);
 	struct causes *c;
 	struct str s = {0};
 	bool any;
 
-	if (!a.n || !b.n)
+	if (!a || !b)
 		return NULL;
-	c = causes_find(a.v, b.v);
+	c = causes_find(a, b);
 	choose_causes(c);
 	any = write_causes(&s, c);
 	causes_free(c);
@@ -230,18 +240,17 @@ char *
 functions_list_syscalls(struct functions *base, const struct kase *x,
     struct functions *contender, const struct kase *y)
 {
-	const struct callgraphs sides[] = {
-	    *get_profile(base, x->config, x->subject),
-	    *get_profile(contender, y->config, y->subject)};
+	const struct callgraph *sides[] = {
+	    find_profile(base, x), find_profile(contender, y)};
 	struct intern *names = intern_new();
 	struct syscall *v = NULL;
 	size_t n = 0, cap = 0;
 	struct str s = {0};
 
-	for (int k = 0; k < 2 && sides[0].n && sides[1].n; k++)
-		for (size_t i = 0; i < sides[k].v->nfunctions; i++) {
+	for (int k = 0; k < 2 && sides[0] && sides[1]; k++)
+		for (size_t i = 0; i < sides[k]->nfunctions; i++) {
 			const struct callgraph_function *f =
-			    &sides[k].v->functions[i];
+			    &sides[k]->functions[i];
 			size_t id = intern_id(names, f->name);
 
 			if (id == n) {
