@@ -238,6 +238,37 @@ refused evil.tgz 'an archive without a record' "cannot read 'r8/profile.json'"
 head -c 100000 mine.tgz >cut.tgz
 test_status 2 'an archive that is cut off is an error' vkb-profile --open cut.tgz -o r6
 
+# --- processes whose names look like what perf prints behind them
+
+cat >named.c <<'END'
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile unsigned long s;
+int main(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (!fork()) {
+      prctl(PR_SET_NAME, argv[i]);
+      for (unsigned long k = 0; k < 100000000; k++) s += k;
+      _exit(0);
+    }
+  while (wait(0) > 0) ;
+}
+END
+cc -O1 -o named named.c
+set -- 'a b' 'job 7' 12 '3/4 x' 'k/0:1H [x]' ' lead' 'w: 1 2.5:' 'job 7 1.5: x' 'x 12 [000] q' '7 1.234567: x' 'a(c)'
+printf '%s\n' "$@" | sed 's/^ //; s/ /_/g' | sort >names
+test_that 'processes with such names are profiled' vkb-profile -q -o named.dir -- ./named "$@"
+test_same "$(cat names)" "$(sed 's/;.*//; s/^_//' named.dir/stacks.folded | sort -u | grep -vx 'named\|perf-exec')" \
+  'vkb-profile finds their names'
+test_same "$(cat names)" "$(vkb-flame -f folded named.dir/perf.data | sed 's/;.*//' | sort -u | grep -vx 'named\|perf-exec')" \
+  'vkb-flame finds their names'
+perf script -i named.dir/perf.data -F comm,pid,event,ip,sym,dso 2>/dev/null >untimed
+test_that 'a profile of perf script without times is read' sh -c 'vkb-flame -f folded untimed | grep -q "^x_12_\[000\]_q;"'
+perf script -i named.dir/perf.data -F comm,time,event,ip,sym,dso 2>/dev/null >pidless
+test_status 2 'without pids it is not' vkb-flame -f folded pidless
+test_match 'of .perf script. the fields comm, pid, event, ip and sym are needed' .err 'the message names the fields'
+
 # --- ordinary users
 
 if [ "$(id -u)" -eq 0 ]; then

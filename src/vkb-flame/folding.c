@@ -196,14 +196,14 @@ folding_choose_event(struct folding *f, const char *name, size_t n)
 }
 
 static void
-append_text(struct str *s, struct text t)
+append_text(struct str *s, struct perfscript_text t)
 {
 	str_addn(s, t.s, t.n);
 }
 
 void
-folding_begin(
-    struct folding *f, struct text comm, struct text pid, struct text tid)
+folding_begin(struct folding *f, struct perfscript_text comm,
+    struct perfscript_text pid, struct perfscript_text tid)
 {
 	struct str *s = &f->process;
 
@@ -230,19 +230,19 @@ folding_begin(
 /* --- names of frames */
 
 static bool
-text_contains(struct text t, const char *what)
+text_contains(struct perfscript_text t, const char *what)
 {
 	return t.n && memmem(t.s, t.n, what, strlen(what));
 }
 
 static bool
-text_equals(struct text t, const char *what)
+text_equals(struct perfscript_text t, const char *what)
 {
 	return t.n == strlen(what) && memcmp(t.s, what, t.n) == 0;
 }
 
 static bool
-is_kernel_module(struct text m)
+is_kernel_module(struct perfscript_text m)
 {
 	bool vmlinux = m.n >= 7 && memcmp(m.s + m.n - 7, "vmlinux", 7) == 0;
 
@@ -252,7 +252,7 @@ is_kernel_module(struct text m)
 
 /* Returns true for /tmp/perf-123.map. */
 static bool
-is_jit_module(struct text m)
+is_jit_module(struct perfscript_text m)
 {
 	const char *p = m.n ? memmem(m.s, m.n, "/tmp/perf-", 10) : NULL;
 	size_t left, k = 0;
@@ -267,10 +267,11 @@ is_jit_module(struct text m)
 }
 
 static void
-append_unknown(struct str *s, struct text pc, struct text module, bool addrs)
+append_unknown(struct str *s, struct perfscript_text pc,
+    struct perfscript_text module, bool addrs)
 {
 	const size_t gone = strlen(" (deleted)"); /* or replaced since */
-	struct text name = {"unknown", 7};
+	struct perfscript_text name = {"unknown", 7};
 
 	if (module.n && !text_equals(module, "[unknown]")) {
 		const char *slash = memrchr(module.s, '/', module.n);
@@ -399,8 +400,9 @@ find_arrow(const char *s, size_t n)
 }
 
 static void
-name_frame(struct folding *f, struct text pc, struct text part,
-    struct text module, bool inner, bool rust)
+name_frame(struct folding *f, struct perfscript_text pc,
+    struct perfscript_text part, struct perfscript_text module, bool inner,
+    bool rust)
 {
 	const struct folding_opts *o = f->o;
 	struct str s = {0};
@@ -428,8 +430,8 @@ name_frame(struct folding *f, struct text pc, struct text part,
 
 /* Appends the frames of a symbol, the outermost first. */
 static void
-name_frames(
-    struct folding *f, struct text pc, struct text symbol, struct text module)
+name_frames(struct folding *f, struct perfscript_text pc,
+    struct perfscript_text symbol, struct perfscript_text module)
 {
 	struct str name = {0};
 	bool inner = false, rust;
@@ -438,13 +440,14 @@ name_frames(
 	    (symbol.s[0] == '(' && !text_contains(symbol, "namespace)")))
 		return; /* the name of a process */
 	rust = add_rust_name(&name, symbol.s, symbol.n);
-	symbol = (struct text){name.s, name.len};
+	symbol = (struct perfscript_text){name.s, name.len};
 	for (size_t at = 0; at < symbol.n; inner = true) {
 		size_t k = find_arrow(symbol.s + at, symbol.n - at);
 
 		if (k)
-			name_frame(f, pc, (struct text){symbol.s + at, k},
-			    module, inner, rust);
+			name_frame(f, pc,
+			    (struct perfscript_text){symbol.s + at, k}, module,
+			    inner, rust);
 		at += k + 2;
 	}
 	str_free(&name);
@@ -461,7 +464,7 @@ push_frame(struct folding *f, uint32_t frame)
 
 /* Returns the length of a symbol without an offset such as "+0x1f". */
 static size_t
-strip_offset(struct text s)
+strip_offset(struct perfscript_text s)
 {
 	size_t k = s.n;
 
@@ -474,8 +477,8 @@ strip_offset(struct text s)
 }
 
 void
-folding_frame(
-    struct folding *f, struct text pc, struct text symbol, struct text module)
+folding_frame(struct folding *f, struct perfscript_text pc,
+    struct perfscript_text symbol, struct perfscript_text module)
 {
 	const struct known_symbol *k;
 	size_t id;

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "perfscript.h"
+
 struct calltree;
 struct folding;
 
@@ -27,21 +29,15 @@ void folding_free(struct folding *);
 /* Returns true if samples of this event are counted, modifiers (":u") aside. */
 bool folding_choose_event(struct folding *, const char *name, size_t n);
 
-/* A borrowed text without a NUL at its end. */
-struct text {
-	const char *s;
-	size_t n;
-};
-
 /*
  * Adds one sample: the process, its frames from the innermost, its weight.
  * 'pid' is empty if unknown. 'symbol' may end in "+0x1f"; an unknown symbol or
  * module is "[unknown]"; "outer->inner" is several frames.
  */
-void folding_begin(
-    struct folding *, struct text comm, struct text pid, struct text tid);
-void folding_frame(
-    struct folding *, struct text pc, struct text symbol, struct text module);
+void folding_begin(struct folding *, struct perfscript_text comm,
+    struct perfscript_text pid, struct perfscript_text tid);
+void folding_frame(struct folding *, struct perfscript_text pc,
+    struct perfscript_text symbol, struct perfscript_text module);
 void folding_end(struct folding *, double weight);
 
 /* Returns the number of samples of other events that were left out. */

@@ -1,6 +1,7 @@
 #include "fold.h"
 #include "mem.h"
 #include "intern.h"
+#include "perfscript.h"
 #include "str.h"
 
 #include <stdint.h>
@@ -23,10 +24,11 @@ struct fold {
 	size_t nthreads, threads_cap;
 	uint64_t now; /* latest time of a line, ns */
 	struct fold_sum sum;
+	struct perfscript reader;
 	uint64_t cpu, blocked, preempted;
 
 	/* The sample whose frames are being read. */
-	bool inside, is_switch;
+	bool is_switch;
 	long tid;
 	uint64_t period;
 	struct str comm;
@@ -35,16 +37,6 @@ struct fold {
 	size_t nframes, frames_cap;
 	struct str stack;
 };
-
-struct fold *
-fold_new(bool by_time)
-{
-	struct fold *f = mem_new(sizeof *f);
-
-	f->by_time = by_time;
-	f->stacks = intern_new();
-	return f;
-}
 
 void
 fold_free(struct fold *f)
@@ -59,89 +51,6 @@ fold_free(struct fold *f)
 	str_free(&f->stack);
 	free(f->at);
 	free(f);
-}
-
-/* --- lines -------------------------------------------------------------- */
-
-/* Cuts the last word off s[0..*n) and returns it; "" if there is none. */
-static char *
-cut_last_word(char *s, size_t *n)
-{
-	size_t end = *n, start;
-
-	while (end && s[end - 1] == ' ')
-		end--;
-	for (start = end; start && s[start - 1] != ' '; start--)
-		;
-	s[end] = '\0';
-	*n = start;
-	return s + start;
-}
-
-static bool
-parse_unsigned(const char *s, uint64_t *v)
-{
-	char *end;
-
-	if (*s < '0' || *s > '9')
-		return false;
-	*v = strtoull(s, &end, 10);
-	return *end == '\0';
-}
-
-/* Parses "12.345678901:" (s) into ns. */
-static bool
-parse_time(char *s, uint64_t *ns)
-{
-	size_t n = strlen(s), digits;
-	uint64_t part = 0;
-	char *dot;
-
-	if (!n || s[n - 1] != ':')
-		return false;
-	s[n - 1] = '\0';
-	dot = strchr(s, '.');
-	if (!dot)
-		return false;
-	*dot++ = '\0';
-	digits = strlen(dot);
-	if (digits > 9 || !parse_unsigned(s, ns) ||
-	    !parse_unsigned(dot, &part) || *ns > UINT64_MAX / 2000000000)
-		return false;
-	for (; digits < 9; digits++)
-		part *= 10;
-	*ns = *ns * 1000000000 + part;
-	return true;
-}
-
-/* Parses "COMM TID TIME:" in s[0..n); COMM can contain any character. */
-static bool
-parse_thread_and_time(struct fold *f, char *s, size_t n)
-{
-	uint64_t ns, tid;
-	char *word = cut_last_word(s, &n), *slash;
-
-	if (!parse_time(word, &ns))
-		return false;
-	word = cut_last_word(s, &n);
-	slash = strchr(word, '/'); /* "PID/TID" */
-	if (!parse_unsigned(slash ? slash + 1 : word, &tid))
-		return false;
-	while (n && s[n - 1] == ' ')
-		n--;
-	while (n && *s == ' ') {
-		s++;
-		n--;
-	}
-	f->tid = (long)tid;
-	if (ns > f->now)
-		f->now = ns;
-	str_clear(&f->comm);
-	str_addn(&f->comm, s, n);
-	for (char *p = f->comm.s; *p; p++)
-		if (*p == ';' || *p == ' ' || (unsigned char)*p < ' ')
-			*p = '_';
-	return true;
 }
 
 static struct thread *
@@ -169,10 +78,9 @@ end_wait(struct fold *f, struct thread *t, uint64_t now)
 
 /* Handles "SWITCH IN", "SWITCH OUT preempt", "LOST lost 3"; ignores others. */
 static void
-handle_event(struct fold *f, const char *what)
+handle_record(struct fold *f, const char *what)
 {
 	struct thread *t;
-	uint64_t lost;
 
 	if (str_starts(what, "SWITCH IN")) {
 		t = get_thread(f, f->tid);
@@ -181,61 +89,68 @@ handle_event(struct fold *f, const char *what)
 	} else if (str_starts(what, "SWITCH OUT")) {
 		t = get_thread(f, f->tid);
 		t->preempted = strstr(what, "preempt") != NULL;
-	} else if (str_starts(what, "LOST lost ") &&
-	    parse_unsigned(what + strlen("LOST lost "), &lost))
-		f->sum.lost += lost;
+	} else if (str_starts(what, "LOST lost "))
+		f->sum.lost += strtoull(what + strlen("LOST lost "), NULL, 10);
 }
 
 static bool
-parse_sample_header(struct fold *f, char *line, size_t n)
+text_starts(struct perfscript_text t, const char *s)
 {
-	char *word = cut_last_word(line, &n);
-	size_t len = strlen(word);
-	bool is_switch;
+	return t.n >= strlen(s) && memcmp(t.s, s, strlen(s)) == 0;
+}
 
-	if (len < 2 || word[len - 1] != ':')
+/* Begins a sample, or handles a record of perf: then it returns false. */
+static bool
+begin_sample(void *arg, const struct perfscript_event *e)
+{
+	struct fold *f = arg;
+
+	f->tid = strtol(e->tid.s, NULL, 10); /* stops behind it */
+	if (e->ns > f->now)
+		f->now = e->ns;
+	if (e->record.n || !e->name.n) {
+		if (e->record.n)
+			handle_record(f, e->record.s);
+		else
+			f->sum.unparsed++;
 		return false;
-	is_switch = str_starts(word, "context-switches") ||
-	    str_starts(word, "sched:sched_switch") || strcmp(word, "cs:") == 0;
-	word = cut_last_word(line, &n);
-	if (!parse_unsigned(word, &f->period) ||
-	    !parse_thread_and_time(f, line, n))
-		return false;
-	f->is_switch = is_switch;
-	f->inside = true;
+	}
+	f->is_switch = text_starts(e->name, "context-switches") ||
+	    text_starts(e->name, "sched:sched_switch") ||
+	    (e->name.n == 2 && text_starts(e->name, "cs"));
+	f->period = (uint64_t)e->period;
+	str_clear(&f->comm);
+	str_addn(&f->comm, e->comm.s, e->comm.n);
+	for (char *p = f->comm.s; p && *p; p++)
+		if (*p == ';' || *p == ' ' || (unsigned char)*p < ' ')
+			*p = '_';
 	f->nframes = 0;
 	str_clear(&f->frames);
 	return true;
 }
 
-/* Parses "  7f12 name (/path/of/object)". */
 static void
-parse_frame(struct fold *f, char *line)
+add_frame(void *arg, struct perfscript_text pc, struct perfscript_text symbol,
+    struct perfscript_text module)
 {
-	char *name = line + strspn(line, " \t"), *object = NULL, *slash;
+	struct fold *f = arg;
+	const char *slash = module.n ? memrchr(module.s, '/', module.n) : NULL;
 
-	name += strspn(name, "0123456789abcdefABCDEF");
-	if (*name == ' ')
-		name++;
-	for (char *p = strstr(name, " ("); p; p = strstr(p + 1, " ("))
-		object = p;
-	if (object) {
-		*object = '\0';
-		object += 2;
-		if (*object && object[strlen(object) - 1] == ')')
-			object[strlen(object) - 1] = '\0';
-		slash = strrchr(object, '/');
-		if (slash)
-			object = slash + 1;
+	(void)pc;
+	if (slash) {
+		module.n -= (size_t)(slash + 1 - module.s);
+		module.s = slash + 1;
 	}
 	f->at = mem_grow(f->at, f->nframes, &f->frames_cap, sizeof *f->at);
 	f->at[f->nframes++] = f->frames.len;
-	if (strcmp(name, "[unknown]") != 0 && *name)
-		str_add(&f->frames, name);
-	else if (object && *object && *object != '[')
-		str_printf(&f->frames, "[%s]", object);
+	if (symbol.n && !text_starts(symbol, "[unknown]"))
+		str_addn(&f->frames, symbol.s, symbol.n);
+	else if (module.n && *module.s != '[')
+		str_printf(&f->frames, "[%.*s]", (int)module.n, module.s);
+	else if (module.n)
+		str_addn(&f->frames, module.s, module.n);
 	else
-		str_add(&f->frames, object && *object ? object : "[unknown]");
+		str_add(&f->frames, "[unknown]");
 	for (char *p = f->frames.s + f->at[f->nframes - 1]; *p; p++)
 		if (*p == ';' || (unsigned char)*p < ' ')
 			*p = ':';
@@ -243,8 +158,9 @@ parse_frame(struct fold *f, char *line)
 }
 
 static void
-add_sample(struct fold *f)
+add_sample(void *arg)
 {
+	struct fold *f = arg;
 	struct thread *t;
 	size_t id;
 
@@ -260,7 +176,6 @@ add_sample(struct fold *f)
 		    mem_grow(f->weight, f->n, &f->cap, sizeof *f->weight);
 		f->weight[f->n++] = 0;
 	}
-	f->inside = false;
 	if (f->is_switch && f->by_time) {
 		t = get_thread(f, f->tid);
 		/* If it was off already, its SWITCH IN was lost: the length
@@ -275,38 +190,29 @@ add_sample(struct fold *f)
 	f->sum.samples++;
 }
 
-void
-fold_line(struct fold *f, char *line)
+struct fold *
+fold_new(bool by_time)
 {
-	size_t n = strlen(line);
-	char *what = NULL;
+	struct fold *f = mem_new(sizeof *f);
 
-	if (f->inside) {
-		if (line[strspn(line, " \t")])
-			parse_frame(f, line);
-		else
-			add_sample(f);
-		return;
-	}
-	if (!line[strspn(line, " \t")] || *line == '#')
-		return;
-	for (char *p = strstr(line, " PERF_RECORD_"); p;
-	     p = strstr(p + 1, " PERF_RECORD_"))
-		what = p;
-	if (what) {
-		if (parse_thread_and_time(f, line, (size_t)(what - line)))
-			handle_event(f, what + strlen(" PERF_RECORD_"));
-		else
-			f->sum.unparsed++;
-	} else if (!parse_sample_header(f, line, n))
+	f->by_time = by_time;
+	f->stacks = intern_new();
+	f->reader.to =
+	    (struct perfscript_handler){begin_sample, add_frame, add_sample, f};
+	return f;
+}
+
+void
+fold_line(struct fold *f, const char *line)
+{
+	if (!perfscript_read_line(&f->reader, line, strlen(line)))
 		f->sum.unparsed++;
 }
 
 void
 fold_finish(struct fold *f)
 {
-	if (f->inside)
-		add_sample(f);
+	perfscript_finish(&f->reader);
 	for (size_t i = 0; i < f->nthreads; i++)
 		if (f->threads[i].off)
 			end_wait(f, &f->threads[i], f->now);

@@ -17,8 +17,8 @@ struct fold;
 struct fold *fold_new(bool by_time);
 void fold_free(struct fold *);
 
-/* Reads one line without newline; modifies it. */
-void fold_line(struct fold *, char *line);
+/* Reads one line without newline. */
+void fold_line(struct fold *, const char *line);
 
 /* Call it after the last line: ends the waits of threads still off the CPU. */
 void fold_finish(struct fold *);

@@ -52,7 +52,7 @@ is_folded(bool by_time, const char *text, const char *want, const char *what)
 static void
 stacks(void)
 {
-	const char *two = "srv  12   1.000000001:  1001001 cpu-clock:ppp: \n"
+	const char *two = "srv    12   1.000000001:  1001001 cpu-clock:ppp: \n"
 			  "\t  7f12 leaf (/lib/x.so)\n"
 			  "\t  7f13 main (/bin/srv)\n"
 			  "\n"
@@ -75,9 +75,9 @@ stacks(void)
 	    "srv 2\n", "samples without a stack are left out");
 	is_folded(false, "", "", "nothing");
 	f = folded(false,
-	    "nonsense\nsrv x 1.0: 1 cycles:\n# no\n"
-	    "srv 1 1.0: 1 cycles\n PERF_RECORD_LOST lost 3\n"
-	    "srv 1 1.0: PERF_RECORD_LOST lost 4\n");
+	    "nonsense\n PERF_RECORD_LOST lost 3\nsrv x 1.0: 1 cycles:\n# no\n"
+	    "srv 1 1.0: 1 cycles\n"
+	    ":-1    -1 1.000000: PERF_RECORD_LOST lost 4\n");
 	s = text_of(f);
 	tap_ok(fold_sum(f).unparsed == 4 && fold_sum(f).lost == 4 && !*s,
 	    "unknown lines and lost records are counted");
@@ -89,9 +89,9 @@ static void
 waits(void)
 {
 	const char *text =
-	    "srv 7 10.000000000: 1 context-switches: \n"
+	    "srv     7 10.000000000: 1 context-switches: \n"
 	    "\t 1 schedule ([kernel.kallsyms])\n\t 2 fsync (/lib/c.so)\n\n"
-	    "srv 7/7 10.000001000: PERF_RECORD_SWITCH OUT \n"
+	    "srv     7/7     10.000001000: PERF_RECORD_SWITCH OUT \n"
 	    "bio 8 10.1: 1 context-switches/period=1/: \n"
 	    "\t 1 work (/bin/srv)\n\n"
 	    "bio 7/8 10.1: PERF_RECORD_SWITCH OUT preempt\n"
