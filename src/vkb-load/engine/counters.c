@@ -668,7 +668,7 @@ counters_miss(struct worker *w, size_t part, bool zero)
 {
 	const struct mix *m = w->run->source->mix;
 
-	if (m->items[part] && (!zero || m->zero_misses[part]))
+	if (m->parts[part].items && (!zero || m->parts[part].zero_miss))
 		w->parts[part].missed++;
 }
 
@@ -707,7 +707,7 @@ collect_part(const struct run *r, const struct engine_result *all, size_t i)
 	begin_result(r, all, to);
 	for (size_t k = 0; k < r->nworkers; k++)
 		misses += add_part(to, &r->workers[k].parts[i]);
-	set_rates(to, misses, r->source->mix->items[i]);
+	set_rates(to, misses, r->source->mix->parts[i].items);
 }
 
 /* The threads of a trace have numbered its commands as they came. */
@@ -756,7 +756,7 @@ set_hit_rate(const struct run *r, struct engine_result *out)
 		v = &out->parts[i];
 		if (isnan(v->hit_rate_percent))
 			continue;
-		n = (double)v->requests * r->source->mix->items[i];
+		n = (double)v->requests * r->source->mix->parts[i].items;
 		hits += n * v->hit_rate_percent;
 		all += n;
 	}

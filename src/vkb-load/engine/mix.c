@@ -23,7 +23,7 @@ find_part(const struct mix *m, double share)
 {
 	size_t i = 0;
 
-	while (i + 1 < m->nparts && m->until[i] <= share)
+	while (i + 1 < m->nparts && m->parts[i].until <= share)
 		i++;
 	return i;
 }
@@ -43,9 +43,9 @@ find_steps(const struct mix *m, double share, uint8_t steps[MIX_AT_ONCE])
 
 	for (uint32_t i = 0; i < m->at_once; i++) {
 		part = find_part(m, share);
-		steps[i] = (uint8_t)m->firsts[part];
-		before = part ? m->until[part - 1] : 0;
-		share = (share - before) / (m->until[part] - before);
+		steps[i] = (uint8_t)m->parts[part].first;
+		before = part ? m->parts[part - 1].until : 0;
+		share = (share - before) / (m->parts[part].until - before);
 	}
 }
 
@@ -160,10 +160,7 @@ mix_free(struct mix *m)
 	if (!m)
 		return;
 	free(m->steps);
-	free(m->firsts);
-	free(m->items);
-	free(m->zero_misses);
-	free(m->until);
+	free(m->parts);
 	free(m->turns);
 	free(m);
 }
@@ -222,11 +219,9 @@ list_steps(
 				  "together",
 		    MIX_STEPS);
 	m->steps = mem_array(all, sizeof *m->steps);
-	m->firsts = mem_array(m->nparts, sizeof *m->firsts);
-	m->items = mem_array(m->nparts, sizeof *m->items);
-	m->zero_misses = mem_array(m->nparts, sizeof *m->zero_misses);
+	m->parts = mem_array(m->nparts, sizeof *m->parts);
 	for (i = 0; i < m->nparts; i++) {
-		m->firsts[i] = m->nsteps;
+		m->parts[i].first = m->nsteps;
 		for (k = texts[i].first; k < texts[i].end; k++) {
 			s = &t->commands[k];
 			for (uint64_t j = 0; j < s->times; j++)
@@ -235,12 +230,13 @@ list_steps(
 					.part = i,
 					.line = texts[i].line};
 		}
-		m->steps[m->firsts[i]].first = true;
+		m->steps[m->parts[i].first].first = true;
 		m->steps[m->nsteps - 1].last = true;
-		if (m->nsteps - m->firsts[i] > 1)
+		if (m->nsteps - m->parts[i].first > 1)
 			continue;
-		m->items[i] = m->steps[m->firsts[i]].command->items;
-		m->zero_misses[i] = m->steps[m->firsts[i]].command->zero_miss;
+		s = m->steps[m->parts[i].first].command;
+		m->parts[i].items = s->items;
+		m->parts[i].zero_miss = s->zero_miss;
 	}
 	m->single = m->nsteps == m->nparts;
 	return NULL;
@@ -269,11 +265,10 @@ fill_cells(struct mix *m, const struct mixspec_part *parts)
 	double sum = 0, all = 0;
 	size_t i;
 
-	m->until = mem_array(m->nparts, sizeof *m->until);
 	for (i = 0; i < m->nparts; i++)
 		all += parts[i].weight;
 	for (i = 0; i < m->nparts; i++)
-		m->until[i] = (sum += parts[i].weight) / all;
+		m->parts[i].until = (sum += parts[i].weight) / all;
 	m->at_once = count_at_once(m);
 	for (i = 0; i < CELLS; i++) {
 		find_steps(m, (double)i / (double)CELLS, m->cells[i]);
@@ -314,7 +309,7 @@ list_turns(struct mix *m, const struct mixspec_part *parts)
 			next = due[i] > due[next] ? i : next;
 		}
 		due[next] -= all;
-		m->turns[k] = (uint8_t)m->firsts[next];
+		m->turns[k] = (uint8_t)m->parts[next].first;
 	}
 	free(due);
 	return NULL;

@@ -36,14 +36,18 @@ struct mix_step {
 	bool whole;       /* the part has a transaction */
 };
 
+struct mix_part {
+	size_t first;   /* step */
+	double until;   /* its share and those of the parts before it */
+	unsigned items; /* possible misses per reply; 0: unknown */
+	bool zero_miss; /* 0 is a miss, see scan.h */
+};
+
 struct mix {
 	struct mix_step *steps;
+	struct mix_part *parts;
 	size_t nsteps, nparts;
-	size_t *firsts;    /* the first step of each part */
-	unsigned *items;   /* of each: possible misses per reply; 0: unknown */
-	bool *zero_misses; /* of each: 0 is a miss, see scan.h */
-	double *until;     /* share of each part and those before it */
-	uint8_t *turns;    /* first steps in turn, or NULL */
+	uint8_t *turns; /* first steps in turn, or NULL */
 	size_t nturns;
 	bool single; /* each part has one step */
 	/*

@@ -152,7 +152,7 @@ draw_step(const struct routes *x, const struct cursor *c, struct rng *rng)
 
 	if (m && m->single && !m->turns)
 		c->ring->steps[c->step & c->ring->mask] =
-		    (uint8_t)m->firsts[mix_draw_part(m, rng)];
+		    (uint8_t)m->parts[mix_draw_part(m, rng)].first;
 }
 
 /* Makes a request whose key is on the node. Returns its length. */
