@@ -19,6 +19,8 @@
  * Exit status: 0 all cells are within their goals, 1 some are not, 2 trouble.
  */
 #include "cells.h"
+#include "hist.h"
+#include "histcodec.h"
 #include "metric.h"
 #include "num.h"
 #include "ranks.h"
@@ -102,6 +104,7 @@ draw_noise(struct rng *r, enum shape shape)
 
 struct value {
 	double v[METRICS]; /* ln */
+	struct str hist;   /* of p99.9 */
 	int session, block;
 	bool failed;
 };
@@ -111,6 +114,72 @@ struct drawn {
 	struct value v[2][MOST_VALUES];
 	int n[2];
 };
+
+static int
+draw_poisson(struct rng *r, double mean)
+{
+	int n = 0;
+
+	for (double t = rng_exponential(r); t < mean; t += rng_exponential(r))
+		n++;
+	return n;
+}
+
+/* A length of a pause or of a slow request beside it, in ms. */
+static double
+draw_length(struct rng *r, const struct slow *s)
+{
+	double alpha = s->alpha > 0 ? s->alpha : 1.2;
+
+	return fmin(500, .5 * exp(rng_exponential(r) / alpha));
+}
+
+/* Adds the requests that a pause delays. Returns their number. */
+static int
+add_pause(struct rng *r, struct hist *h, const struct slow *s, double ms)
+{
+	int n = draw_poisson(r, ms / 1e3 * s->requests);
+
+	for (int i = 0; i < n; i++)
+		hist_add(h, (int64_t)(1e6 * (.2 + ms * rng_unit(r))), 1);
+	return n;
+}
+
+/* Draws the latencies of a run, which are the worse the lower its value is, and
+ * makes p99.9 its value. */
+static void
+draw_latencies(
+    struct rng *r, const struct slow *s, double stall, struct value *v)
+{
+	struct hist *h = HIST_LATENCY();
+	double often = exp(-v->v[0]);
+	int slow = draw_poisson(r, often * s->share * s->requests);
+	int pauses = draw_poisson(r, often * s->pauses), done = slow;
+
+	for (int i = 0; i < slow; i++)
+		hist_add(h, (int64_t)(1e6 * (.2 + draw_length(r, s))), 1);
+	for (int i = 0; i < pauses; i++)
+		done += add_pause(r, h, s, draw_length(r, s));
+	if (stall > 0)
+		done += add_pause(r, h, s, stall);
+	for (double left = fmax(10, s->requests - done), i = 0; i < 10; i++)
+		hist_add(
+		    h, (int64_t)(1e5 * (1 + i / 5)), (uint64_t)(left / 10));
+	v->v[0] = log((double)hist_quantile(h, .999) / 1e6);
+	str_clear(&v->hist);
+	histcodec_encode(&v->hist, h);
+	hist_free(h);
+}
+
+/* How long the stall of a run is, in ms. */
+static double
+draw_stall(struct rng *r, const struct cell *c, double change, int side)
+{
+	if (change == 0 || side != (change < 0) ||
+	    (c->every > 0 && rng_unit(r) > c->every))
+		return 0;
+	return c->stall;
+}
 
 /* Noise of the three metrics of a run: latency follows throughput in part. */
 static void
@@ -210,7 +279,7 @@ draw_value(const struct cell *c, const struct turns *all, int t, int m,
  */
 static void
 draw_case(struct rng *r, const struct cell *c, int s, const struct turns *all,
-    double slower, double change, double noisier, struct drawn *d)
+    double slower, double change, double noisier, double pause, struct drawn *d)
 {
 	int turns = count_turns(c, s), sessions = c->sessions + 1, first = 0;
 	double last[METRICS] = {0}, shared = 0, placed[2] = {0};
@@ -256,6 +325,12 @@ draw_case(struct rng *r, const struct cell *c, int s, const struct turns *all,
 			    cv * draw_value(c, all, t, m, last) +
 				(m ? -up : up));
 		}
+		if (c->slow.requests > 0)
+			draw_latencies(r, &c->slow,
+			    pause > 0 && side && d->n[1] == 3
+				? pause
+				: draw_stall(r, c, change, side),
+			    v);
 	}
 }
 
@@ -325,7 +400,7 @@ draw_report(struct rng *r, const struct cell *c, struct drawn *all)
 				    k >= c->cases - (c->noisy ? c->noisy : 1)
 				? c->noisier
 				: 1,
-			    &all[k]);
+			    k ? 0 : c->pause, &all[k]);
 	}
 	if (c->outlier > 0)
 		all[0].v[1][1].v[0] -= log1p(c->outlier);
@@ -337,15 +412,24 @@ draw_report(struct rng *r, const struct cell *c, struct drawn *all)
 static const char *
 name_metric(const struct cell *c, int m)
 {
+	if (c->slow.requests > 0)
+		return "p999_latency_ms";
 	return (c->ratios ? ratio_names : metric_names)[m];
+}
+
+static int
+count_metrics(const struct cell *c)
+{
+	return c->one_metric || c->slow.requests > 0 ? 1 : METRICS;
 }
 
 /* Writes one side as run records into a file in memory. */
 static int
 write_side(const struct cell *c, const struct drawn *all, int side)
 {
+	double unit = c->slow.requests > 0 ? 1 : 1e5;
 	int fd = memfd_create("runs", MFD_CLOEXEC), index = 0;
-	int metrics = c->one_metric ? 1 : METRICS;
+	int metrics = count_metrics(c);
 	struct str s = {0};
 
 	for (int k = 0; k < c->cases; k++)
@@ -354,9 +438,14 @@ write_side(const struct cell *c, const struct drawn *all, int side)
 
 			str_printf(&s,
 			    "{\"type\":\"run\",\"v\":1,\"subject\":{\"label\":"
-			    "\"%s\"},\"config\":{\"command\":\"C%d\"},\"run\":{"
-			    "\"session\":\"s%d\",\"index\":%d",
-			    side ? "new" : "base", k, v->session, ++index);
+			    "\"%s\"},\"config\":{\"command\":\"C%d\"",
+			    side ? "new" : "base", k);
+			if (c->slow.requests > 0)
+				str_printf(
+				    &s, ",\"rate\":%g", c->slow.requests);
+			str_printf(&s,
+			    "},\"run\":{\"session\":\"s%d\",\"index\":%d",
+			    v->session, ++index);
 			if (!c->untimed)
 				str_printf(&s, ",\"block\":%d", v->block);
 			str_printf(&s,
@@ -368,10 +457,14 @@ write_side(const struct cell *c, const struct drawn *all, int side)
 				str_printf(&s, "%s\"%s\":%.9g",
 				    m ? "," : ",\"metrics\":{",
 				    name_metric(c, m),
-				    (m ? .111 : 1e5) * exp(v->v[m]));
+				    (m ? .111 : unit) * exp(v->v[m]));
 			if (c->ratios && !v->failed)
 				str_printf(
 				    &s, ",\"rps\":%.9g", 1e5 * exp(v->v[0]));
+			if (c->slow.requests > 0)
+				str_printf(&s,
+				    "},\"hist\":{\"latency_ns\":\"%s\"",
+				    v->hist.s);
 			str_add(&s, v->failed ? "}\n" : "}}\n");
 		}
 	if (fd < 0 || write(fd, s.s, s.len) != (ssize_t)s.len ||
@@ -427,14 +520,15 @@ struct other {
 static void
 judge_by_others(const struct cell *c, const struct drawn *all, struct other *o)
 {
-	int metrics = c->one_metric ? 1 : METRICS;
+	int metrics = count_metrics(c);
 
 	for (int i = 0; i < c->cases * metrics; i++) {
 		double x[MOST_VALUES], y[sizeof x / sizeof *x];
 		const struct drawn *d = &all[i / metrics];
 		int m = list_values(d, 0, i % metrics, x);
 		int n = list_values(d, 1, i % metrics, y);
-		double change = median_of(y, n) - median_of(x, m);
+		double change = (median_of(y, n) - median_of(x, m)) *
+		    (c->slow.requests > 0 ? -1 : 1);
 
 		o[i].p[BENCHSTAT] = ranks_test(x, (size_t)m, y, (size_t)n);
 		o[i].ratio[BENCHSTAT] = o[i].ratio[LINE] = change;
@@ -467,12 +561,13 @@ count_row(const struct cell *c, const struct row *row, struct result *sum,
 	}
 	if (!first)
 		truth = 1 / truth;
-	if (!isnan(row->facts.lo95)) {
+	if (!isnan(row->facts.lo95) && !(c->slow.requests > 0)) {
 		sum->covering++;
 		sum->covered += row->facts.lo95 <= truth * (1 + 1e-12) &&
 		    row->facts.hi95 >= truth * (1 - 1e-12);
 	}
-	if (changed && first && fabs(c->change) >= row->margin - 1e-9) {
+	if (changed && first && !c->on_margin &&
+	    (fabs(c->change) >= row->margin - 1e-9 || c->stall > 0)) {
 		sum->equal++;
 		sum->equivalent += row->verdict == VERDICT_EQUIVALENT;
 	}
@@ -500,7 +595,7 @@ count_overall(
 			truth += log1p(find_change(c, k)) / c->cases;
 		truth = exp(is_metric(c, o->name, 0) ? truth : -truth);
 
-		if (isnan(o->lo))
+		if (isnan(o->lo) || c->slow.requests > 0)
 			continue;
 		sum->means++;
 		sum->held += o->lo <= fmin(truth, o->ratio) &&
@@ -512,7 +607,7 @@ static void
 count_report(const struct cell *c, const struct drawn *all,
     const struct comparison *report, struct result *sum)
 {
-	int metrics = c->one_metric ? 1 : METRICS;
+	int metrics = count_metrics(c);
 	struct other *o = calloc((size_t)c->cases * METRICS, sizeof *o);
 	bool alarm[RULES] = {false}, likely = false;
 	bool *found = calloc((size_t)c->cases, sizeof *found);
