@@ -162,8 +162,8 @@ explain_text(enum config_rule rule, const struct json *v, const char **what)
 		return wrong;
 	default:
 		*what = "text";
-		return copy_reason(rule == CONFIG_TTL
-			? valuespec_parse_ttl(text, &low, &high)
+		return copy_reason(rule == CONFIG_SPAN
+			? valuespec_parse_span(text, &low, &high)
 			: valuespec_parse(text, &values));
 	}
 }
@@ -251,7 +251,7 @@ configfit_matches(
 		return json_type(v) == JSON_BOOL || is_integer(k, v);
 	case CONFIG_KEYSPEC:
 	case CONFIG_VALUESPEC:
-	case CONFIG_TTL:
+	case CONFIG_SPAN:
 	case CONFIG_MIX:
 	case CONFIG_SLO:
 	case CONFIG_CPUS:

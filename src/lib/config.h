@@ -30,7 +30,7 @@ enum config_rule {
 	CONFIG_SEED,      /* true, false or 0..2^32-1 */
 	CONFIG_KEYSPEC,   /* a distribution of keys, see keyspec.h */
 	CONFIG_VALUESPEC, /* sizes and contents, see valuespec.h */
-	CONFIG_TTL,       /* seconds or a range, see valuespec.h */
+	CONFIG_SPAN,      /* seconds or a range, see valuespec.h */
 	CONFIG_MIX,       /* commands with weights, see mixspec.h */
 	CONFIG_SLO,       /* a limit of the latency, see slospec.h */
 	CONFIG_SPEED,     /* a number above 0, or "closed" */

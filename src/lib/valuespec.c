@@ -178,7 +178,7 @@ valuespec_is_plain(const struct valuespec *v)
 }
 
 const char *
-valuespec_parse_ttl(const char *text, long long *low, long long *high)
+valuespec_parse_span(const char *text, long long *low, long long *high)
 {
 	return parse_range(text, strlen(text), SECONDS_MOST, low, high) < 0
 	    ? "use seconds such as 60, or a range such as 10-60, from 1 to "

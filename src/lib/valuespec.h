@@ -54,7 +54,7 @@ bool valuespec_is_plain(const struct valuespec *);
  * Parses seconds, "60" or "10-60". Returns NULL, or why the text is not valid;
  * static.
  */
-const char *valuespec_parse_ttl(
+const char *valuespec_parse_span(
     const char *text, long long *low, long long *high);
 
 #endif

@@ -289,8 +289,9 @@ main(int argc, char **argv)
 	why = o.values ? valuespec_parse(o.values, &w.values) : NULL;
 	if (why)
 		err_die("--values: %s", why);
-	why =
-	    o.ttl ? valuespec_parse_ttl(o.ttl, &w.ttl_low, &w.ttl_high) : NULL;
+	why = o.ttl ? valuespec_parse_span(
+			  o.ttl, &w.options.ttl_low, &w.options.ttl_high)
+		    : NULL;
 	if (why)
 		err_die("--ttl: %s", why);
 	t.nnodes = o.ports.n && o.ports.n < 64 ? o.ports.n : 1;

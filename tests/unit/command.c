@@ -301,6 +301,37 @@ seeds(void)
 	    "what needs none has none in common");
 }
 
+static void
+options(void)
+{
+	static const struct command_options all[] = {{0}, {5, 5}, {5, 9}};
+	static const char *const ends[] = {"", " EX 5", " EX __int:5:9__"};
+	struct command_style style = {.same = "="};
+	char *plain, *text, *want, *why;
+	unsigned many = 1;
+
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		style.options = NULL;
+		plain = command_text("SET", &style);
+		want = mem_printf("%s%s", plain, ends[i]);
+		style.options = &all[i];
+		text = command_text("SET", &style);
+		tap_str(text, want, want);
+		free(text);
+		free(want);
+		text = command_seed_text("GET", &many, &style);
+		tap_str(text, plain, "what fills the server has none");
+		free(text);
+		free(plain);
+		why = command_explain_options("SET", &all[i]);
+		tap_ok(!why, "SET takes them");
+		free(why);
+		why = command_explain_options("GET", &all[i]);
+		tap_ok(!why == !i, "GET takes only none: %s", why ? why : "");
+		free(why);
+	}
+}
+
 int
 main(void)
 {
@@ -308,6 +339,7 @@ main(void)
 	int i, n = 0;
 
 	seeds();
+	options();
 	texts();
 	digits(1000, false);
 	digits(1000, true);

@@ -89,14 +89,14 @@ forms(void)
 		"15:1,16:1,17:1,18:1,19:1,20:1,21:1,22:1,23:1,24:1,25:1,26:1,"
 		"27:1,28:1,29:1,30:1,31:1,32:1,33:1",
 	    "at most 32");
-	tap_ok(!valuespec_parse_ttl("60", &low, &high) && low == 60 &&
-		high == 60 && !valuespec_parse_ttl("10-60", &low, &high) &&
+	tap_ok(!valuespec_parse_span("60", &low, &high) && low == 60 &&
+		high == 60 && !valuespec_parse_span("10-60", &low, &high) &&
 		low == 10 && high == 60,
 	    "60 and 10-60 are valid times to live");
-	tap_ok(valuespec_parse_ttl("0", &low, &high) &&
-		valuespec_parse_ttl("60-10", &low, &high) &&
-		valuespec_parse_ttl("1m", &low, &high) &&
-		valuespec_parse_ttl("1000000001", &low, &high),
+	tap_ok(valuespec_parse_span("0", &low, &high) &&
+		valuespec_parse_span("60-10", &low, &high) &&
+		valuespec_parse_span("1m", &low, &high) &&
+		valuespec_parse_span("1000000001", &low, &high),
 	    "0, 60-10, 1m and 1000000001 are not valid");
 }
 

@@ -83,7 +83,7 @@ populate_keys(const struct target *t, const char *with,
 		w.clients = 1;
 	w.pipeline = BATCH;
 	w.duration_s = w.warmup_s = w.rate = 0;
-	w.ttl_low = w.ttl_high = 0;
+	w.options = (struct command_options){0};
 	w.ramp = (struct ratespec){0};
 	w.conns = (struct engine_conns){0};
 	rc = engine_run(&t->e, &w, 1, stop, progress, arg, NULL, &result);

@@ -271,15 +271,26 @@ search_run(const struct engine_job *j, const struct engine_work *work,
 	return rc;
 }
 
-/* Does it send a SET? */
-static bool
-can_expire(const struct engine_work *w)
+/* Returns why none of its commands can have the options, or NULL; caller frees.
+ */
+static char *
+explain_options(const struct engine_work *w)
 {
-	bool yes = false;
+	char *first = NULL, *why;
 
-	for (size_t i = 0; i < engine_count_commands(w); i++)
-		yes |= command_expires(engine_command(w, i));
-	return yes;
+	for (size_t i = 0; i < engine_count_commands(w); i++) {
+		why =
+		    command_explain_options(engine_command(w, i), &w->options);
+		if (!why) {
+			free(first);
+			return NULL;
+		}
+		if (first)
+			free(why);
+		else
+			first = why;
+	}
+	return first;
 }
 
 /* Returns why a rate cannot be held, or NULL. Static. */
@@ -322,12 +333,9 @@ explain_role(const struct role *r, const struct engine_work *w)
 	if (w->keys.kind == KEYSPEC_LATEST && l->cluster)
 		return mem_str("in a cluster __seq__ goes to any node, so "
 			       "the latest keys cannot be found");
-	if (w->ttl_low && !can_expire(w))
-		return mem_printf("'ttl' is for SET; a command of your own "
-				  "says it itself, such as 'SET {key} __data__ "
-				  "EX %s', not %s",
-		    w->ttl_low < w->ttl_high ? "__int:10:60__" : "60",
-		    w->command);
+	why = explain_options(w);
+	if (why)
+		return why;
 	if (w->verify && l->read_replicas)
 		why = mem_str("a replica may not have the newest values, so "
 			      "'verify' needs 'read_from' primary");
@@ -352,7 +360,7 @@ explain_populating(const char *with)
 {
 	char *name = str_upper(with), *why;
 
-	why = verify_explain(command_known(name) ? name : with);
+	why = verify_explain(command_known(name) ? name : with, NULL);
 	free(name);
 	return why;
 }

@@ -300,42 +300,53 @@ add_text(struct str *to, const char *text, const struct command_style *style)
 	}
 }
 
-static char *
-make_text(const char *text, const char *more, unsigned times,
+static void
+add_texts(struct str *to, const char *text, const char *more, unsigned times,
     const struct command_style *style)
 {
-	struct str s = {0};
-
-	add_text(&s, text, style);
+	add_text(to, text, style);
 	for (; times; times--)
-		add_text(&s, more, style);
-	return str_take(&s);
+		add_text(to, more, style);
 }
 
-bool
-command_expires(const char *name)
+static bool
+takes_options(const char *name)
 {
 	return strcmp(name, "SET") == 0;
+}
+
+char *
+command_explain_options(const char *name, const struct command_options *o)
+{
+	if (!o->ttl_low || takes_options(name))
+		return NULL;
+	return mem_printf("'ttl' is for SET; a command of your own says it "
+			  "itself, such as 'SET {key} __data__ EX %s', not %s",
+	    o->ttl_low < o->ttl_high ? "__int:10:60__" : "60", name);
+}
+
+static void
+add_options(struct str *to, const struct command_options *o)
+{
+	if (o->ttl_low && o->ttl_low == o->ttl_high)
+		str_printf(to, " EX %lld", o->ttl_low);
+	else if (o->ttl_low)
+		str_printf(
+		    to, " EX __int:%lld:%lld__", o->ttl_low, o->ttl_high);
 }
 
 char *
 command_text(const char *name, const struct command_style *style)
 {
 	const struct row *r = find_row(name);
-	char *text, *longer;
+	struct str s = {0};
 
 	if (!r->text)
 		return NULL;
-	text = make_text(r->text, r->more, r->times, style);
-	if (!style->ttl_low || !command_expires(name))
-		return text;
-	if (style->ttl_low == style->ttl_high)
-		longer = mem_printf("%s EX %lld", text, style->ttl_low);
-	else
-		longer = mem_printf("%s EX __int:%lld:%lld__", text,
-		    style->ttl_low, style->ttl_high);
-	free(text);
-	return longer;
+	add_texts(&s, r->text, r->more, r->times, style);
+	if (style->options && takes_options(name))
+		add_options(&s, style->options);
+	return str_take(&s);
 }
 
 char *
@@ -343,12 +354,13 @@ command_seed_text(
     const char *name, unsigned *many, const struct command_style *style)
 {
 	const struct row *r = find_row(name);
+	struct str s = {0};
 
 	/* In a cluster each member has a collection of its own. */
 	if (!r->seed_more || (style->cluster && r->needs == NEEDS_KEYS))
 		*many = 1;
-	return make_text(
-	    r->seed, r->seed_more, r->seed_more ? *many : 0, style);
+	add_texts(&s, r->seed, r->seed_more, r->seed_more ? *many : 0, style);
+	return str_take(&s);
 }
 
 /* A linear congruential generator; six bits of each number. */

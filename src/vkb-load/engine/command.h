@@ -72,6 +72,16 @@ bool command_keys_alike(const char *name);
  */
 unsigned command_items(const char *word, size_t words, bool *zero_miss);
 
+/* What a configuration adds to the words of named tests. A member that is 0
+ * adds nothing. */
+struct command_options {
+	long long ttl_low, ttl_high; /* EX, seconds */
+};
+
+/* Returns why the test cannot have the options, or NULL; caller frees. A
+ * template has its own words, so it has no options. */
+char *command_explain_options(const char *name, const struct command_options *);
+
 /*
  * Return the words of a known test, or those of the command that fills the
  * server for it, as the text of a template: 'same' is the placeholder of a
@@ -83,9 +93,8 @@ unsigned command_items(const char *word, size_t words, bool *zero_miss);
 struct command_style {
 	bool cluster; /* with the {tag} of a slot */
 	const char *prefix, *same;
-	long long ttl_low, ttl_high; /* of SET, seconds; 0: none */
+	const struct command_options *options; /* of the first; or NULL */
 };
-bool command_expires(const char *name); /* can it have a time to live? */
 char *command_text(const char *name, const struct command_style *);
 char *command_seed_text(
     const char *name, unsigned *many, const struct command_style *);

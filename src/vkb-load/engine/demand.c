@@ -314,8 +314,7 @@ demand_add_test(struct demand *d, const struct engine_target *t,
 	struct command_style style = {.cluster = t->cluster,
 	    .prefix = t->prefix,
 	    .same = "__rand_int__",
-	    .ttl_low = w->ttl_low,
-	    .ttl_high = w->ttl_high};
+	    .options = &w->options};
 	char *text = command_text(name, &style);
 
 	add_seeds(d, t, w, name);

@@ -27,6 +27,7 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
+#include "command.h"
 #include "keyspec.h"
 #include "mixspec.h"
 #include "ratespec.h"
@@ -116,7 +117,7 @@ struct engine_work {
 	long long all_requests;  /* of all parts; 0: by duration */
 	struct valuespec values; /* n 0: constant, data_size bytes each; else
 				    data_size is the mean */
-	long long ttl_low, ttl_high; /* of SET, seconds; 0: none */
+	struct command_options options; /* of the named tests */
 	/*
 	 * A mix, if it has parts: each request is drawn from them by weight,
 	 * or they come in turn. 'command' is its name in messages. Commands

@@ -697,8 +697,8 @@ struct template *
 template_new(
     const struct engine_target *target, const struct engine_work *w, char **why)
 {
-	const struct command_style style = {target->cluster, target->prefix,
-	    TEMPLATE_SAME, w->ttl_low, w->ttl_high};
+	const struct command_style style = {
+	    target->cluster, target->prefix, TEMPLATE_SAME, &w->options};
 	size_t n = engine_count_commands(w);
 	struct piece_text *texts = mem_array(n, sizeof *texts);
 	const char *command;
@@ -719,7 +719,7 @@ template_open_seed(const struct engine_target *target,
     const struct engine_work *w, unsigned many)
 {
 	struct command_style style = {
-	    target->cluster, target->prefix, TEMPLATE_SAME, 0, 0};
+	    target->cluster, target->prefix, TEMPLATE_SAME, NULL};
 	struct piece_text *text = mem_new(sizeof *text);
 	struct engine_work in_order = *w;
 	struct template *t;

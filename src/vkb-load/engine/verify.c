@@ -525,9 +525,10 @@ is_chosen(const struct verb *v, size_t word)
 /* Returns the text of a named test, as in a single server, or of a template;
  * NULL for PING_INLINE. Caller frees. */
 static char *
-make_text(const char *command)
+make_text(const char *command, const struct command_options *options)
 {
-	struct command_style style = {.same = TEMPLATE_SAME};
+	struct command_style style = {
+	    .same = TEMPLATE_SAME, .options = options};
 
 	return command_known(command) ? command_text(command, &style)
 				      : mem_str(command);
@@ -551,9 +552,9 @@ explain_word(const struct verb *v, size_t at, const char *word)
 }
 
 char *
-verify_explain(const char *command)
+verify_explain(const char *command, const struct command_options *options)
 {
-	char *text = make_text(command), *why = NULL, **words;
+	char *text = make_text(command, options), *why = NULL, **words;
 	const struct verb *v;
 	const char *bad;
 	size_t n, at = 0, k;
@@ -588,7 +589,7 @@ verify_explain_work(const struct engine_work *w)
 		return mem_str("'verify' makes values of random bytes, which "
 			       "cannot be compressed");
 	for (size_t i = 0; i < engine_count_commands(w) && !why; i++)
-		why = verify_explain(engine_command(w, i));
+		why = verify_explain(engine_command(w, i), &w->options);
 	return why;
 }
 
@@ -607,9 +608,9 @@ is_removing(const struct verb *v, size_t at, const char *word)
 }
 
 static bool
-text_removes(const char *command)
+text_removes(const char *command, const struct command_options *options)
 {
-	char *text = make_text(command), **words;
+	char *text = make_text(command, options), **words;
 	const struct verb *v;
 	bool removes = false;
 	const char *bad;
@@ -629,10 +630,10 @@ text_removes(const char *command)
 bool
 verify_removes(const struct engine_work *w)
 {
-	bool removes = w->ttl_low > 0;
+	bool removes = false;
 
 	for (size_t i = 0; i < engine_count_commands(w); i++)
-		removes |= text_removes(engine_command(w, i));
+		removes |= text_removes(engine_command(w, i), &w->options);
 	return removes;
 }
 
@@ -836,9 +837,9 @@ static const struct cmdsource_ops ops = {
 
 /* Returns how many values the commands of a text have together. */
 static unsigned
-count_values(const char *command)
+count_values(const char *command, const struct command_options *options)
 {
-	char *text = make_text(command);
+	char *text = make_text(command, options);
 	const char *p = text;
 	unsigned n = 0;
 
@@ -854,7 +855,7 @@ count_work_values(const struct engine_work *w)
 	unsigned n = 0, k;
 
 	for (size_t i = 0; i < engine_count_commands(w); i++) {
-		k = count_values(engine_command(w, i));
+		k = count_values(engine_command(w, i), &w->options);
 		n = k > n ? k : n;
 	}
 	return n;

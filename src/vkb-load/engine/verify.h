@@ -125,10 +125,11 @@ void verify_excuse(struct verify_checks *, struct verify_queue *, uint32_t nth);
 void verify_end(struct verify_checks *, struct verify_queue *, uint32_t n);
 
 /*
- * Returns why a command cannot be verified: the name of a test, or a template.
- * NULL: it can. Caller frees.
+ * Returns why a command cannot be verified: the name of a test, with its
+ * options, or a template. NULL: it can. Caller frees.
  */
-char *verify_explain(const char *command);
+char *verify_explain(
+    const char *command, const struct command_options *options);
 
 /* The same for all commands of a work. */
 char *verify_explain_work(const struct engine_work *);

@@ -180,7 +180,7 @@ enum kind {
 	RATE,   /* struct ratespec */
 	KEYS,   /* struct keyspec */
 	VALUES, /* struct valuespec */
-	TTL,    /* long long, twice */
+	SPAN,   /* long long, twice */
 	SPEED,  /* double */
 	TREE,   /* const struct json * */
 	CHECKED /* none: it is read from the record */
@@ -204,7 +204,7 @@ static const struct field load_fields[] = {{"command", TEXT, AT(command)},
     {"latency", IS, AT(work.batch_first_byte), .word = "batch-first-byte"},
     {"arrivals", IS, AT(poisson), .word = "poisson"},
     {"keys", KEYS, AT(work.keys)}, {"values", VALUES, AT(work.values)},
-    {"ttl", TTL, AT(work.ttl_low)}, {"slo", TEXT, AT(slo)},
+    {"ttl", SPAN, AT(work.options.ttl_low)}, {"slo", TEXT, AT(slo)},
     {"replay", TEXT, AT(replay)},
     {"replay_speed", SPEED, AT(work.replay_speed)},
     {"cluster_execution", IS, AT(parallel), .word = "parallel"},
@@ -278,7 +278,7 @@ fill_field(void *to, const struct field *f, const struct json *v)
 {
 	void *member = (char *)to + f->at;
 	const char *text = json_str(v);
-	long long *ttl = member;
+	long long *span = member;
 
 	switch (f->kind) {
 	case TEXT:
@@ -310,9 +310,9 @@ fill_field(void *to, const struct field *f, const struct json *v)
 		if (text)
 			valuespec_parse(text, (struct valuespec *)member);
 		break;
-	case TTL:
+	case SPAN:
 		if (text)
-			valuespec_parse_ttl(text, &ttl[0], &ttl[1]);
+			valuespec_parse_span(text, &span[0], &span[1]);
 		break;
 	case SPEED:
 		*(double *)member = 1;

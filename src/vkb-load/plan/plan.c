@@ -234,8 +234,8 @@ normalize_value(struct json *config, const struct config_key *k, bool part)
 		bench_case_set_mix(config, text);
 	else if (k->rule == CONFIG_SLO && text && !slospec_parse(text, &slo))
 		plain = slospec_format(&slo);
-	else if (k->rule == CONFIG_TTL && text &&
-	    !valuespec_parse_ttl(text, &low, &high))
+	else if (k->rule == CONFIG_SPAN && text &&
+	    !valuespec_parse_span(text, &low, &high))
 		plain = low < high ? mem_printf("%lld-%lld", low, high)
 				   : mem_printf("%lld", low);
 	if (plain)
