@@ -323,6 +323,17 @@ run_proposed() {
   env PATH="$scratch/without" sh -c "$(printf '%s\n' "$1" |
     sed 's/^vkb-why /&--rounds 1 --time 0.1s /')"
 }
+# named_tests: prints the names of the tests of vkb-load -t, a line each, without LRANGE,
+# which is LRANGE_100.
+named_tests() {
+  vkb-load -t '?' 2>&1 | sed -n 's/.*(the tests are \([A-Z0-9_,]*\);.*/\1/p' | tr , '\n' |
+    grep -vx LRANGE
+}
+# report_formats: prints those of vkb-compare, a line each.
+report_formats() {
+  vkb-compare -f '?' none 2>&1 | sed -n 's/.* is not one of \(.*\), with or without .*/\1/p' |
+    sed 's/, /\n/g'
+}
 # next_of FILE: prints the command that the report in FILE proposes.
 next_of() { sed -n 's/^Next: //p' "$1"; }
 # litter: lists the run directories, sockets and temporary files that are left.

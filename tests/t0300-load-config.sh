@@ -178,7 +178,7 @@ refused "$p: Cannot specify both 'keys' and 'sequential'" 'keys in order and by 
 refused "$p\\.rate:.* a ramp such as " 'a rate that is true' '"rate":true'
 refused "$p\\.rate\\[1\\]: 'rate': invalid rate \"5-5\": a ramp needs two different rates" \
   'a ramp that does not change, in a list' '"rate":[5,"5-5"]'
-refused "$p\\.slo: 'slo': invalid limit \"p99<1ms\": use p50, p95, p99, p99.9 or max" \
+refused "$p\\.slo: 'slo': invalid limit \"p99<1ms\": use p50, .* or max, and <= and a time" \
   'a limit without <=' '"slo":"p99<1ms"'
 refused "$p\\.slo:.* a limit of the latency such as " 'a number as a limit' '"slo":1'
 refused "$p: Cannot specify both 'slo' and 'rate'" 'a limit and a rate' '"slo":"p99<=1ms","rate":5'
@@ -306,9 +306,10 @@ printf '{%s}' "$good" >c.json
 test_that 'a configuration that is not in an array is accepted' vkb-load --plan c.json
 
 # vkb-config(5) lists the same keys as the table in the source.
-"$VKB_BUILD/unit/config" --keys >table
+"$VKB_BUILD/unit/config" --keys | sort >table
 perl "$tests/pagekeys.pl" "$top/man/vkb-config.5" | cut -f 1,2 | tr '\t' ' ' | sort >page
-test_same "$(sort table)" "$(cat page)" 'vkb-config(5) lists exactly the keys that are accepted'
+test_that 'the table of keys is read' test "$(wc -l <table)" -gt 100
+test_empty "$(comm -3 table page)" 'vkb-config(5) lists exactly the keys that are accepted'
 # Words for true and false, as the Python tool accepts them, for each key.
 printf '[{"commands":["SET"],"requests":[10],"keyspacelen":[10],"data_sizes":[16],"pipelines":[1],"clients":[1],"cluster_mode":"no","tls_mode":"0","warmup":0,"resp3":"yes","sequential":"1"}]\n' >words.json
 test_same '[true,true,false,false]' "$(vkb-load --plan words.json |

@@ -14,6 +14,7 @@ test_that 'vkb-config(5) has examples' test "$(grep -c vkb-load examples)" -gt 1
 # option, and other cases than $base alone.
 same() {
   same_key=$1 same_json=$2
+  echo "$1" >>tried
   shift 2
   printf '{%s,"%s":%s}\n' "$base" "$same_key" "$same_json" >key.json
   printf '{%s}\n' "$base" >plain.json
@@ -27,6 +28,7 @@ same() {
 # quick KEY JSON OPTION...: the same for cases of -t.
 quick() {
   quick_key=$1 quick_json=$2
+  echo "$1" >>tried
   shift 2
   printf '{"commands":["SET"],"%s":%s}\n' "$quick_key" "$quick_json" >key.json
   vkb-load --plan key.json | jq -S . >by.key
@@ -55,7 +57,17 @@ same tracking '"bcast"' --set tracking=bcast
 same rate '"100-200/4"' --set rate=100-200/4
 same slo '"p95<=2ms"' --set 'slo=p95<=2ms'
 same verify true --set verify=true
+same populate_with '"SET"' --set populate_with=SET
+same sequential true --set sequential=true
+same resp3 true --set resp3=true
+same unixsocket true --set unixsocket=true
+same tls_mode true --set tls_mode=true
+same io-threads 3 --set io-threads=3
+same benchmark-threads 3 --set benchmark-threads=3
 same cluster_mode true --cluster-mode true
+base='"commands":["SET"],"cluster_mode":true'
+same cluster_nodes 5 --set cluster_nodes=5
+same cluster_replicas 1 --set cluster_replicas=1
 base='"commands":["GET"],"cluster_mode":true,"cluster_replicas":1'
 same read_from '"replica"' --set read_from=replica
 base='"commands":["SET"],"duration":1,"rate":1000'
@@ -98,6 +110,12 @@ test_match '"replay_speed": *[^ ]' examples 'replay_speed: vkb-record(1) has an 
 test_status 2 '--replay with arrivals is an error' vkb-load --plan --replay trace --set arrivals=poisson
 test_match "Cannot specify both 'replay' and 'arrivals'" .err 'the error has both keys'
 
+# The first four are tried above in another form, the last two are files.
+"$VKB_BUILD/unit/config" --set | sort >table
+test_that 'the table of keys is read' test "$(wc -l <table)" -gt 40
+printf '%s\n' commands mix replay replay_speed custom-server-config-file rdb | cat - tried | sort -u >known
+test_empty "$(comm -3 table known)" 'each key that tells cases apart is tried here'
+
 # --- --set
 
 # scenarios OPTION...: prints the identities of a scenario and of a mixed one
@@ -115,7 +133,7 @@ test_same '["GET 1, SET 1","mix"]' \
 for wrong in 'nonsense KEY=VALUE' "=5 KEY=VALUE" "clents=5 did you mean 'clients'" \
   "clients=x 'clients' must be a list of positive integers, not \"x\"" \
   "verify=maybe 'verify' must be true or false" "keys=zipf:x zipf:THETA" "modules=x write it into a configuration" \
-  "slo=p98<=1ms use p50, p95" 'storm=-1s a positive number' 'commands= a non-empty list of non-blank strings'; do
+  "slo=p98<=1ms use p50, " 'storm=-1s a positive number' 'commands= a non-empty list of non-blank strings'; do
   test_status 2 "--set '${wrong%% *}' is an error" vkb-load --plan -t set --set "${wrong%% *}"
   test_match "option '--set'.*${wrong#* }" .err "--set '${wrong%% *}': the error has the reason"
 done

@@ -60,7 +60,10 @@ test_same '[null,100]' "$(vkb-load --plan --set rate=100 slo.json | jq -c '[.con
 test_same '["p95<=2ms",null]' \
   "$(vkb-load -q --plan --set 'slo=p95<=2ms' ramp.json 2>/dev/null | jq -c '[.config.slo, .config.rate]')" '--set slo replaces a rate'
 test_status 2 'a limit that is nonsense' vkb-load --plan --set 'slo=p98<=1ms' slo.json
-test_match "option '--set': slo=.*invalid limit .p98<=1ms.: use p50, p95" .err 'the error lists the valid percentiles'
+test_match "option '--set': slo=.*invalid limit .p98<=1ms.: use p50, .* or max, and <=" .err \
+  'the error lists the valid percentiles'
+test_match "^is $(sed -n 's/.*: use \(.*\), and <= and .*/\1/p' .err), then <=" "$top/man/vkb-config.5" \
+  'vkb-config(5) lists them, too'
 test_status 2 'a rate and a limit exclude each other' vkb-load --plan --set 'slo=p95<=2ms' --set rate=5 slo.json
 test_match "'slo' and 'rate' exclude each other" .err 'the error has both'
 refused() { # refused PATTERN WHAT OPTION...

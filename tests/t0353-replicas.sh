@@ -130,6 +130,15 @@ wait_until 30 linked
 test_that 'a single server with a replica' run -t get -c 3 -n 1000 -r 100 --set read_from=replica
 test_same '["ok",100]' "$(jq -c '[.status, .metrics.hit_rate_percent]' run)" 'the replica of a single server has the keys'
 test_same '0 1000' "$(calls get "$port") $(calls get "$second")" 'only the replica gets reads'
+printf '{"commands":[%s],"keyspacelen":[100],"requests":[100],"clients":[1]}\n' \
+  "$(named_tests | sed 's/.*/"&"/' | paste -sd ,)" >all.json
+run --set read_from=replica all.json
+named_tests | while read -r name; do
+  ! valkey-cli -p "$port" command info "${name%%_*}" | grep -qx readonly || echo "$name"
+done >reading
+test_same "$(cat reading)" "$(jq -r 'select(.status == "ok").config.command' run)" \
+  'the named tests that use replicas are those that only read according to the server'
+test_same 0 "$(jq .metrics.errors run | grep -v null | sort -u)" 'a replica refuses none of them'
 valkey-cli -p "$second" replicaof no one >/dev/null
 alone() { [ "$(valkey-cli -p "$port" info replication | tr -d '\r' | sed -n 's/^connected_slaves://p')" = 0 ]; }
 wait_until 30 alone

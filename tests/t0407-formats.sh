@@ -6,7 +6,8 @@
 
 a=$tests/data/a.jsonl
 b=$tests/data/b.jsonl
-all='text markdown jsonl csv junit annotations'
+all=$(report_formats)
+test_that 'there are formats' test "$(echo "$all" | wc -l)" -gt 5
 
 # two LABEL CONFIG VALUE...: prints runs with any configuration
 two() {
@@ -27,6 +28,8 @@ each() {
     "$@" "$f"
   done
 }
+page() { test_match "^\\.It Ic $1\$" "$top/man/vkb-compare.1" "$1: vkb-compare(1) describes it"; }
+each page
 
 # --- missing results fail in every format, as in the exit status
 
@@ -73,7 +76,7 @@ ln -s . here
 test_status 2 'two names of one file, by a link, are an error' \
   vkb-compare -f csv:x -f "junit:$PWD/here/x" "$a" "$b"
 test_status 2 'an unknown format' vkb-compare -f html "$a" "$b"
-test_match "'html' is not one of $(echo "$all" | sed 's/ /, /g')," .err \
+test_match "'html' is not one of $(echo "$all" | paste -sd , | sed 's/,/, /g')," .err \
   'the error lists the formats'
 test_status 2 'a format without the name of its file' vkb-compare -f csv: "$a" "$b"
 full() {

@@ -46,7 +46,7 @@ test_same true "$(jq -s 'map(select(.needed)) | length > 0 and
 
 # --- vkb-compare: each format
 
-for f in text csv markdown junit annotations; do
+for f in $(report_formats | grep -vx jsonl); do
   compare -v -f "$f" >report
   numbers "$f" deltas report >said
   test_same "$(tail -n 1 said)" "$(cat said)" "$f: each number is that of its delta"

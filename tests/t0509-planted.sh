@@ -129,7 +129,7 @@ run 0 foreign vkb-pgpush -q --table foreign own/foreign.jsonl
 run 0 option vkb-serve --config "requirepass=$(plant option)" \
   --config "user=bench on >$(plant option)" -- \
   sh -c 'tr "\\0" " " <"/proc/$PPID/cmdline"'
-for format in text markdown csv junit annotations; do
+for format in $(report_formats | grep -vx jsonl); do
   run 1 "compare-$format" vkb-compare -f "$format" -m server_cpu_us_per_req --margin 60% \
     --baseline base ab/summaries.jsonl
 done

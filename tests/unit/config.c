@@ -26,6 +26,19 @@ keys(void)
 	return 0;
 }
 
+/* --set prints the keys of a configuration that --set can have, and that tell
+ * cases apart. */
+static int
+settable(void)
+{
+	for (const struct config_key *k = config_keys; k->name; k++)
+		if (k->identity && str_has_part(k->where, "config", ' ') &&
+		    k->rule != CONFIG_OBJECT && k->rule != CONFIG_SETTINGS &&
+		    k->rule != CONFIG_SETTINGS_SET)
+			printf("%s\n", k->name);
+	return 0;
+}
+
 static bool
 section_exists(const char *section)
 {
@@ -224,6 +237,8 @@ main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "--keys") == 0)
 		return keys();
+	if (argc > 1 && strcmp(argv[1], "--set") == 0)
+		return settable();
 	limits();
 	bounds();
 	shown();
