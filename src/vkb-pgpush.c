@@ -102,7 +102,7 @@ put_session(struct spool *sp, const char *text)
 	size_t n = strlen(text);
 	char hash[32];
 
-	if (n > SPOOL_SESSION_MAX) {
+	if (n > SPOOL_SESSION_MAX || str_starts(text, SPOOL_OBJECT)) {
 		snprintf(hash, sizeof hash, "session %016llx",
 		    str_hash(STR_HASH, text, n));
 		text = hash;

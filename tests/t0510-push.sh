@@ -38,6 +38,13 @@ test_empty "$(sql "SELECT record FROM vkb_runs WHERE record->'env' IS NULL")" \
 
 fresh
 {
+  run 1 1
+  run 1 2 ',"other":true'
+} | sed 's/"s1"/"object s1"/' >object
+test_that 'a session that is named like those of failed runs is accepted' push object
+test_same 2 "$(rows)" 'two cases of such a session are two rows'
+fresh
+{
   run 1 100
   run 1 100 | sed 's/"metrics":{"rps":100}/"counted":true,"metrics":{"instructions_per_req":5000}/'
 } >counted

@@ -515,6 +515,9 @@ cat alike.d >>alike
 test_that 'metrics whose names differ only in a slash are accepted' vkb-report --graph-dir alike-graphs alike
 test_same "$(vkb-report --list alike | wc -l | tr -d ' ')" "$(find alike-graphs -name '*.svg' | wc -l | tr -d ' ')" \
   'each of these metrics has its own files'
+printf '{"type":"run","v":1,"subject":{"label":"a"},"config":{"command":"SET"},"run":{"index":%d},"metrics":{"größe":1},"status":"ok"}\n' 1 |
+  vkb-report -m all --graph-dir named-graphs 2>.err
+test_that 'the file of a plot keeps letters that are not ASCII' test -e named-graphs/runs-1-größe.svg
 test_status 2 '--graph-dir together with -o is an error' vkb-report --graph-dir deep -o x "$a"
 test_status 2 '--graph-dir with the name of a file is an error' vkb-report --graph-dir plots "$a"
 test_same 'values-rps values-p50_latency_ms values-p99_latency_ms' \

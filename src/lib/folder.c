@@ -162,7 +162,8 @@ folder_add_part(struct str *s, const char *name)
 {
 	for (const char *p = name; *p; p++)
 		str_addc(s,
-		    strchr("/\\ ", *p) || *p < ' ' || (p == name && *p == '.')
+		    strchr("/\\ ", *p) || (unsigned char)*p < ' ' ||
+			    (p == name && *p == '.')
 			? '_'
 			: *p);
 }
