@@ -36,6 +36,7 @@ test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`;.*/\1/
 test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one key'
 test_match ' fell from [0-9.]+K to [0-9.]+K req/s: -[56]\.' text \
   'the issue has the change from the old to the new value'
+test_match '^The brackets hold the 95 % confidence interval\.$' text 'the issue explains the interval'
 test_match 'before and 24 after, probability &#62;99\.9%\.$' text 'the issue has the number of runs and the probability'
 test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'the issue links to a commit'
 test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40}\)' \

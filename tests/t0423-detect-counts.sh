@@ -46,6 +46,7 @@ test_same 'exit 1 regression 1 gate true' "$(found h | xargs)" 'a rise from 0 is
 test_match ' 0\.000 -> 3\.000 instr +up from 0 ' text 'the text says that it is up from 0'
 vkb-detect -f issue:md h >text
 test_match 'up from 0 since' md 'the title of an issue says so'
+test_same 0 "$(grep -c brackets md)" 'an issue without an interval explains none'
 vkb-report -o page.html h records
 test_match 'up from 0' page.html 'the page says so'
 

@@ -294,6 +294,18 @@ cp "$VKB_BIN/vkb-compare" programs/vkb-compare
 test_that 'the next start makes the missing pages' \
   programs/vkb-history site --commit-url https://example.com/c/ all half
 test_empty "$(diff -r fresh half)" 'the pages are those of a start without a kill'
+rm half/index.html
+printf '#!/bin/sh\nkill -KILL $$\n' >programs/vkb-detect
+test_status 2 'a search for changes that is killed is an error' \
+  programs/vkb-history site --commit-url https://example.com/c/ all half
+test_match '[Tt]he changes could not be found' half/index.html 'the index says so'
+cp "$VKB_BIN/vkb-detect" programs/vkb-detect
+test_that 'the next start finds the changes' \
+  programs/vkb-history site --commit-url https://example.com/c/ all half
+test_empty "$(diff -r fresh half)" 'the index is that of a start without a kill'
+test_status 2 'a history that does not exist is an error' \
+  site --commit-url https://example.com/c/ mistyped half
+test_empty "$(diff -r fresh half)" 'the site stays as it is'
 test_that 'site of an empty history is accepted' site empty blank
 test_match 'No commits yet' blank/index.html 'the site of an empty history says that there are no commits'
 

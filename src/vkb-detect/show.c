@@ -410,6 +410,7 @@ write_issue_change(struct str *s, const struct branch *b,
 {
 	const char *unit = r->latest ? "run" : "commit";
 	struct str one = {0};
+	bool interval;
 
 	str_add(s, "**");
 	markup_markdown(s, f->metric.name);
@@ -421,6 +422,7 @@ write_issue_change(struct str *s, const struct branch *b,
 	markup_markdown(s, one.s);
 	str_clear(&one);
 	phrase_change(&one, f);
+	interval = strchr(one.s, '[') != NULL;
 	str_add(s, ": ");
 	markup_markdown(s, one.s);
 	if (f->kind == FINDING_TREND)
@@ -435,7 +437,9 @@ write_issue_change(struct str *s, const struct branch *b,
 		markup_markdown(s, one.s);
 		str_clear(&one);
 	}
-	str_add(s, ".\nThe brackets hold the 95 % confidence interval.\n");
+	str_add(s, ".\n");
+	if (interval)
+		str_add(s, "The brackets hold the 95 % confidence interval.\n");
 	if (all->groups[f->group].n > 1)
 		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);
 	str_clear(&one);

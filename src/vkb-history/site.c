@@ -584,9 +584,8 @@ remove_stale(struct site *s)
 
 		if (json_get(s->is, name))
 			continue;
-		if (sure &&
-		    (!str_starts(name, INDEX_PAGES "/") ||
-			strchr(name + strlen(INDEX_PAGES "/"), '/')))
+		if (!str_starts(name, INDEX_PAGES "/") ||
+		    strchr(name + strlen(INDEX_PAGES "/"), '/'))
 			continue;
 		path = mem_printf("%s/%s", s->out, name);
 		if (sure && unlink(path) == 0)
@@ -601,37 +600,48 @@ remove_stale(struct site *s)
 	}
 }
 
-static int
-render_all(struct site *s, const char *dir)
+/* Makes and removes pages. Of a history of which nothing could be read the site
+ * stays as it is. */
+static void
+update_pages(struct site *s, const char *dir)
 {
 	char *manifest = mem_printf("%s/" MANIFEST, s->out);
 
-	s->pages = mem_printf("%s/" INDEX_PAGES, s->out);
-	s->work = mem_printf("%s/" WORK, s->out);
-	folder_remove(s->work);
-	if (folder_make(s->pages) < 0 || folder_make(s->work) < 0)
+	if (archive_read(&s->archive, dir) < 0)
 		s->rc = -1;
-	else if (archive_read(&s->archive, dir) < 0)
-		s->rc = -1;
-	if (access(manifest, F_OK) == 0)
-		s->was = jsonfile_read(manifest);
-	s->is = json_object();
-	make_pages(s);
-	remove_stale(s);
-	if (jsonfile_write(manifest, s->is) < 0)
-		s->rc = -1;
-	folder_remove(s->work);
+	if (s->rc == 0 || s->archive.n) {
+		if (access(manifest, F_OK) == 0)
+			s->was = jsonfile_read(manifest);
+		s->is = json_object();
+		make_pages(s);
+		remove_stale(s);
+		if (jsonfile_write(manifest, s->is) < 0)
+			s->rc = -1;
+	}
 	for (size_t i = 0; i < s->nrecords; i++)
 		json_free(s->records[i]);
 	free(s->records);
 	changegroup_free(&s->changes);
 	trends_free(&s->trends);
 	free(manifest);
-	free(s->pages);
-	free(s->work);
 	json_free(s->was);
 	json_free(s->is);
 	archive_free(&s->archive);
+}
+
+static int
+render_all(struct site *s, const char *dir)
+{
+	s->pages = mem_printf("%s/" INDEX_PAGES, s->out);
+	s->work = mem_printf("%s/" WORK, s->out);
+	folder_remove(s->work);
+	if (folder_make(s->pages) < 0 || folder_make(s->work) < 0)
+		s->rc = -1;
+	else
+		update_pages(s, dir);
+	folder_remove(s->work);
+	free(s->pages);
+	free(s->work);
 	return s->rc;
 }
 
