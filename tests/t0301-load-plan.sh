@@ -197,6 +197,23 @@ test_same b_nc "$(planned --scenarios b_nc --skip-profiling s.json |
   jq -r .config.scenario)" '--scenarios: the expanded id'
 vkb-load --plan plan >again
 test_that 'scenarios: a plan is planned unchanged' cmp plan again
+test_same "$(planned --groups 2 --skip-profiling s.json)" "$(planned --groups 2 plan)" \
+  '--groups selects from cases, too'
+test_same "$(planned --groups 1 --scenarios b,b_nc --skip-profiling s.json)" \
+  "$(planned --groups 1 --scenarios b,b_nc plan)" '--scenarios selects from cases, too'
+planned s.json >profiled
+test_same "$(jq -c .config,.server plan)" "$(planned --skip-profiling profiled 2>/dev/null |
+  jq -c .config,.server)" '--skip-profiling changes cases, too'
+test_same "$(planned --skip-profiling --skip-config-set s.json | jq -c .config,.server)" \
+  "$(planned --skip-config-set plan | jq -c .config,.server)" '--skip-config-set changes cases, too'
+test_status 2 'cases cannot get another cluster mode' vkb-load --plan --cluster-mode true plan
+test_match "plan:1: case '1_a.*' has another cluster mode: .*--plan" .err 'the error says what to do'
+for list in '1,3' '3,1'; do
+  test_status 2 "--groups $list without a group 3 is an error" vkb-load --plan --groups "$list" s.json
+  test_match "'--groups': no case has the group '3'" .err "--groups $list: the error names it"
+done
+test_status 2 'an unknown scenario is an error' vkb-load --plan --scenarios 'a, bb' plan
+test_match "'--scenarios': no case has the scenario 'bb'" .err 'the error names the scenario'
 jq 'del(.test_groups[0].scenarios[1].command) | .test_groups[0].scenarios[1].test = "get"' \
   s.json >bad
 test_status 2 'scenarios: options without a command' vkb-load --plan bad

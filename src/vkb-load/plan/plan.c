@@ -100,18 +100,26 @@ report_problem(struct plan *p, const char *fmt, ...)
 	p->problems++;
 }
 
+/* Is the word at the beginning of a comma-separated list? */
+static bool
+begins_list(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(list, word, n) != 0)
+		return false;
+	n += strspn(list + n, " ");
+	return list[n] == ',' || !list[n];
+}
+
 /* Is 'word' in the comma-separated list? A NULL list has every word. */
 static bool
 is_listed(const char *list, const char *word)
 {
-	size_t n = strlen(word);
-
 	for (const char *s = list; s; s = strchr(s, ',')) {
 		s += *s == ',';
 		s += strspn(s, " ");
-		if (strncmp(s, word, n) == 0 &&
-		    (s[n + strspn(s + n, " ")] == ',' ||
-			!s[n + strspn(s + n, " ")]))
+		if (begins_list(s, word))
 			return true;
 	}
 	return !list;
@@ -754,18 +762,52 @@ override_case(const struct plan_want *w, struct json *cas)
 	struct json *config = json_get(cas, "config");
 
 	override_config(w, config);
+	if (w->skip_config_set) {
+		json_del(config, "config_set");
+		json_del(json_get(cas, "server"), "config_set");
+	}
+	if (w->skip_profiling)
+		json_del(config, "profiling");
 	axes_hide_secrets(config);
 }
 
-/* Adds a case that was read; options override it. 0, or -1, error reported. */
+/* Is a value of a case in the list? One without such a value is. */
+static bool
+has_listed(const struct json *config, const char *key, const char *list)
+{
+	char *name = format_name(json_get(config, key));
+	bool is = !json_get(config, key) || is_listed(list, name);
+
+	free(name);
+	return is;
+}
+
+/* Adds a case that was read, if its group is wanted; options override it. 0, or
+ * -1, error reported. */
 static int
 take_case(struct plan *p, struct json *rec, const char *where)
 {
+	const struct plan_want *w = p->want;
+	const struct json *config = json_get(rec, "config");
 	struct json *b;
 
 	if (!record_is(rec, "case"))
 		return err_fail("%s: record of type '%s' instead of 'case'",
 		    where, record_type(rec));
+	if (w->cluster_mode &&
+	    json_get_bool(config, "cluster_mode", false) !=
+		(strcmp(w->cluster_mode, "true") == 0))
+		return err_fail(
+		    "%s: case '%s' has another cluster mode: give "
+		    "'--cluster-mode' to the 'vkb-load --plan' that "
+		    "makes the cases",
+		    where, json_get_str(rec, "id"));
+	if (!has_listed(config, "group", w->groups)) {
+		json_free(rec);
+		return 0;
+	}
+	if (!has_listed(config, "scenario", w->scenarios))
+		json_set_bool(rec, "unlisted", true);
 	if (bench_case_check_server(rec, where) < 0)
 		return -1;
 	override_case(p->want, rec);
@@ -1069,6 +1111,32 @@ select_shard(struct plan *p, const struct scenes *s, bool *keep)
 	free(number);
 }
 
+/* Checks that each name that an option lists is the value of some case. 0, or
+ * -1, error reported. */
+static int
+check_list(
+    const struct plan *p, const char *option, const char *key, const char *list)
+{
+	size_t n;
+	char *name;
+
+	for (const char *s = list; s && *s; s += n) {
+		s += strspn(s, ", ");
+		n = 0;
+		for (size_t i = 0; i < p->n && !n; i++) {
+			name = format_name(
+			    json_get(json_get(p->cases[i], "config"), key));
+			n = begins_list(s, name) ? strlen(name) : 0;
+			free(name);
+		}
+		if (*s && !n)
+			return err_fail(
+			    "option '%s': no case has the %s '%.*s'", option,
+			    key, (int)strcspn(s, ","), s);
+	}
+	return 0;
+}
+
 int
 plan_finish(struct plan *p)
 {
@@ -1078,7 +1146,9 @@ plan_finish(struct plan *p)
 	bool *keep;
 	int rc = 0;
 
-	if (plan_name_cases(p) < 0)
+	if (plan_name_cases(p) < 0 ||
+	    check_list(p, "--groups", "group", w->groups) < 0 ||
+	    check_list(p, "--scenarios", "scenario", w->scenarios) < 0)
 		return -1;
 	keep = mem_array(p->n + 1, sizeof *keep);
 	scenes_make(&s, p->cases, p->n);
