@@ -523,7 +523,8 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 	struct json *rec = NULL;
 	struct jsonl *in;
 	const char *status;
-	int fds[2], rc = 2;
+	int fds[2], rc = 2, got, ended;
+	char how[80];
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
@@ -542,13 +543,17 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 	json_free(spec);
 	close(fds[1]);
 	in = jsonl_fd(fds[0], "the background process");
-	if (jsonl_next(in, &rec) == 1 &&
-	    write_record(o->out ? o->out : "-", rec) == 0 &&
+	got = jsonl_next(in, &rec);
+	if (got == 1 && write_record(o->out ? o->out : "-", rec) == 0 &&
 	    (status = json_get_str(rec, "status")) && strcmp(status, "ok") == 0)
 		rc = 0;
 	else {
-		kill(pid, SIGTERM); /* their record is lost */
-		waitpid(pid, NULL, 0);
+		if (got) /* the record is lost; without one it ends itself */
+			kill(pid, SIGTERM);
+		if (waitpid(pid, &ended, 0) == pid && !got &&
+		    WIFSIGNALED(ended))
+			err_say("the background process %s",
+			    proc_ended(ended, how, sizeof how));
 	}
 	json_free(rec);
 	jsonl_close(in);

@@ -64,6 +64,16 @@ test_status 1 'status after the supervisor was killed' vkb-serve status
 test_that 'start after that' vkb-serve start
 test_that 'stop after the second start' vkb-serve stop
 
+# The supervisor is killed before the server is ready.
+cat >killer <<'END'
+#!/bin/sh
+kill -9 "$(ps -o ppid= -p "$(ps -o ppid= -p $$ | xargs)" | xargs)"
+END
+chmod +x killer
+test_status 2 'start whose supervisor is killed' vkb-serve start --server ./killer
+test_match 'the background process was killed by signal 9' .err 'start says that it was killed'
+test_status 1 'no server runs then' vkb-serve status
+
 # vkb-serve start does not keep open files of its caller.
 {
   vkb-serve start 5>&1 >/dev/null 2>&1 | cat
