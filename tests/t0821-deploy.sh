@@ -172,7 +172,12 @@ case "$*" in
 *"OutputKey=='Url'"*) cat url ;;
 *"OutputKey=='Subnets'"*) echo subnet-a,subnet-b ;;
 *OutputKey==*) echo "$*" | sed "s/.*OutputKey=='\\([A-Za-z]*\\)'.*/the-\\1/" ;;
-*ParameterKey==*) cat tasks 2>/dev/null || exit 254 ;;
+*ParameterKey==*)
+  cat tasks 2>/dev/null || {
+    echo 'An error occurred (ValidationError): Stack with id vkb does not exist' >&2
+    exit 254
+  }
+  ;;
 *'cloudformation deploy'*)
   echo "$*" | sed 's/.*GrafanaTasks=\([01]\).*/\1/' >tasks
   ;;
@@ -228,6 +233,11 @@ for what in 'sts' 'ec2' 'cloudformation deploy' 'cloudformation describe' 'ecs r
   test_absent '^(Grafana:|done)' .out "aws: a failure of '$what' is an error"
 done
 unset AWS_FAILS
+: >aws.args
+test_status 2 'aws: deploy is an error if it is not known whether there is a stack' \
+  env AWS_FAILS='cloudformation describe' "$aws" deploy
+test_match "not known whether there is a stack 'vkb'" .err 'aws: the error says so'
+test_empty "$(did)" 'aws: a Grafana that may run is not stopped then'
 : >aws.args
 test_status 2 'aws: destroy without a terminal is an error' "$aws" destroy
 test_empty "$(did)" 'aws: destroy without an answer deletes nothing'
