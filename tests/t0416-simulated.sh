@@ -27,6 +27,8 @@ cells 40 'A/A 20 runs cv 1%, 4 runs cv 4%' 1
 cells 40 'A/A apart machine AR 0.6 n=7' 1
 cells 60 'A/A two sessions sd 2%, 1 case, one metric' 1
 cells 60 'as told in 1 of 24' 1
+cells 60 'visible: rounds n=5 cv 3%' 2
+cells 60 'needs: rounds n=5 cv 4%, 4% changed' 1
 cells 20 'p99.9 calm: stall in' 1
 test_status 2 'a number of reports below one' "$VKB_BUILD/bench/verdicts" -n 0
 test_done

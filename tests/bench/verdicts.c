@@ -32,6 +32,7 @@
 #include "vkb-compare/cases.h"
 #include "vkb-compare/decide.h"
 #include "vkb-compare/judge.h"
+#include "vkb-compare/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -717,8 +718,8 @@ follow_sentence(
 		return follow_sessions(report, to);
 	to->changed = row->common ? c->cases : 1;
 	if (c->sentence == VISIBLE) {
-		to->change = -row->visible;
-		return !isnan(row->visible);
+		to->change = -report_find_visible(row);
+		return !isnan(to->change);
 	}
 	to->change = row->facts.ratio - 1;
 	to->n = (int)row->needed;
