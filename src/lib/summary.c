@@ -910,6 +910,7 @@ int
 summary_write(struct summary *s, size_t i, int fd)
 {
 	s->out.fd = fd;
+	str_clear(&s->out.s);
 	sort_groups(s);
 	write_group(&s->out, &s->common, s->groups[i], WHOLE);
 	str_addc(&s->out.s, '\n');
