@@ -10,15 +10,14 @@
  * print fewer digits. */
 #define EQUAL 1e-9
 
-struct side {
-	struct model_run *v;
-	size_t n, cap;
-};
-
 struct sheet {
-	struct side (*sides)[2];
+	struct model_run *v; /* of side 0 and 1 of the first row, and so on */
+	size_t n, cap;
+	size_t
+	    *starts; /* of each side in v; those from 'begun' on are not set */
+	size_t begun;
 	struct model_row *rows;
-	size_t n;
+	size_t nrows;
 	double step;
 	bool clock, logs;
 };
@@ -28,8 +27,8 @@ sheet_new(size_t rows, bool clock)
 {
 	struct sheet *s = mem_new(sizeof *s);
 
-	*s = (struct sheet){.n = rows, .clock = clock};
-	s->sides = mem_array(rows + 1, sizeof *s->sides);
+	*s = (struct sheet){.nrows = rows, .clock = clock};
+	s->starts = mem_array(2 * rows + 1, sizeof *s->starts);
 	s->rows = mem_array(rows + 1, sizeof *s->rows);
 	return s;
 }
@@ -45,34 +44,42 @@ sheet_free(struct sheet *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < 2 * s->n; i++)
-		free(s->sides[i / 2][i % 2].v);
-	free(s->sides);
+	free(s->v);
+	free(s->starts);
 	free(s->rows);
 	free(s);
+}
+
+/* Begins the sides up to this one. */
+static void
+begin_side(struct sheet *s, size_t side)
+{
+	while (s->begun <= side)
+		s->starts[s->begun++] = s->n;
 }
 
 void
 sheet_add(struct sheet *s, size_t row, int side, double value, uint32_t session,
     double time)
 {
-	struct side *of = &s->sides[row][side];
+	size_t at = 2 * row + (size_t)side;
 
+	begin_side(s, at);
 	if (isnan(time))
-		time = MODEL_UNORDERED * (double)(2 * row + (size_t)side + 1) +
-		    (double)of->n;
-	of->v = mem_grow(of->v, of->n, &of->cap, sizeof *of->v);
-	of->v[of->n++] = (struct model_run){value, session, time};
+		time = MODEL_UNORDERED * (double)(at + 1) +
+		    (double)(s->n - s->starts[at]);
+	s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = (struct model_run){value, session, time};
 }
 
 static double
-find_mean(const struct side *s)
+find_mean(const struct model_run *v, size_t n)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		sum += s->v[i].y;
-	return s->n ? sum / (double)s->n : 0;
+	for (size_t i = 0; i < n; i++)
+		sum += v[i].y;
+	return n ? sum / (double)n : 0;
 }
 
 /* The greatest common divisor of a and b, of which 'least' is nothing. */
@@ -92,16 +99,11 @@ find_divisor(double a, double b, double least)
 static void
 find_step(struct sheet *s)
 {
-	size_t n = 0, different = 0;
-	double *v, step = 0, equal;
+	size_t n = s->n, different = 0;
+	double *v = mem_array(n + 1, sizeof *v), step = 0, equal;
 
-	for (size_t i = 0; i < 2 * s->n; i++)
-		n += s->sides[i / 2][i % 2].n;
-	v = mem_array(n + 1, sizeof *v);
-	n = 0;
-	for (size_t i = 0; i < 2 * s->n; i++)
-		for (size_t k = 0; k < s->sides[i / 2][i % 2].n; k++)
-			v[n++] = s->sides[i / 2][i % 2].v[k].y;
+	for (size_t i = 0; i < n; i++)
+		v[i] = s->v[i].y;
 	stats_sort(v, n);
 	equal = n ? EQUAL * fmax(fabs(v[0]), fabs(v[n - 1])) : 0;
 	for (size_t i = 1; i < n; i++)
@@ -119,29 +121,26 @@ static void
 make_row(struct sheet *s, size_t row)
 {
 	struct model_row *r = &s->rows[row];
+	const size_t *at = &s->starts[2 * row];
 	double mean[2], by;
 
 	r->logs = true;
 	for (int j = 0; j < 2; j++) {
-		struct side *of = &s->sides[row][j];
+		struct model_run *v = s->v + at[j];
+		size_t n = at[j + 1] - at[j];
 
-		r->runs[j] = of->v;
-		r->n[j] = of->n;
-		mean[j] = find_mean(of);
-		for (size_t i = 0; i < of->n; i++)
-			r->logs = r->logs && (s->logs || of->v[i].y > 0);
-		if (of->n)
-			qsort(of->v, of->n, sizeof *of->v, model_compare_runs);
+		r->runs[j] = v;
+		r->n[j] = n;
+		mean[j] = find_mean(v, n);
+		for (size_t i = 0; i < n; i++)
+			r->logs = r->logs && (s->logs || v[i].y > 0);
+		if (n)
+			qsort(v, n, sizeof *v, model_compare_runs);
 	}
 	by = mean[0] != 0 ? fabs(mean[0]) : fabs(mean[1]);
 	by = by > 0 ? by : 1;
-	for (size_t i = 0; i < r->n[0] + r->n[1]; i++) {
-		double *y = i < r->n[0] ? &s->sides[row][0].v[i].y
-					: &s->sides[row][1].v[i - r->n[0]].y;
-
-		if (!s->logs)
-			*y = r->logs ? log(*y) : *y / by;
-	}
+	for (size_t i = at[0]; i < at[2] && !s->logs; i++)
+		s->v[i].y = r->logs ? log(s->v[i].y) : s->v[i].y / by;
 	r->step =
 	    r->logs ? log1p(s->step / fmin(mean[0], mean[1])) : s->step / by;
 	if (!(s->step > 0) || !r->n[0] || !r->n[1])
@@ -153,7 +152,8 @@ sheet_rows(struct sheet *s)
 {
 	if (!s->logs)
 		find_step(s);
-	for (size_t i = 0; i < s->n; i++)
+	begin_side(s, 2 * s->nrows);
+	for (size_t i = 0; i < s->nrows; i++)
 		make_row(s, i);
 	return s->rows;
 }

@@ -26,8 +26,8 @@ void sheet_free(struct sheet *);
 /* The values are logarithms, without a step. */
 void sheet_take_logs(struct sheet *);
 
-/* Adds a value, which is finite, of side 0 or 1. 'time' NAN: its place in the
- * session is not known. */
+/* Adds a value, which is finite, of side 0 or 1, behind those of earlier rows
+ * and of side 0. 'time' NAN: its place in the session is not known. */
 void sheet_add(struct sheet *, size_t row, int side, double value,
     uint32_t session, double time);
 

@@ -64,10 +64,8 @@ find_sure(const double *x, const double *y)
 	struct model_row *row;
 	double p;
 
-	for (int i = 0; i < 8; i++) {
-		sheet_add(s, 0, 0, x[i], 0, i);
-		sheet_add(s, 0, 1, y[i], 0, i);
-	}
+	for (int i = 0; i < 16; i++)
+		sheet_add(s, 0, i / 8, i < 8 ? x[i] : y[i - 8], 0, i % 8);
 	row = sheet_rows(s);
 	model_judge(row, 1, &(struct model_prior){.df = 1}, &unused);
 	p = fmax(row->down, row->up);

@@ -9,10 +9,8 @@ make(const double *x, const double *y, size_t n, bool clock)
 {
 	struct sheet *s = sheet_new(1, clock);
 
-	for (size_t i = 0; i < n; i++) {
-		sheet_add(s, 0, 0, x[i], 0, NAN);
-		sheet_add(s, 0, 1, y[i], 0, NAN);
-	}
+	for (size_t i = 0; i < 2 * n; i++)
+		sheet_add(s, 0, i >= n, i < n ? x[i] : y[i - n], 0, NAN);
 	return s;
 }
 

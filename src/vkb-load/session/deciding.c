@@ -75,13 +75,14 @@ add_rounds(struct sheet *to, const double *x, const double *y, size_t n)
 	double least = INFINITY;
 	size_t rounds = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!isfinite(x[i]) || !isfinite(y[i]))
+	for (size_t i = 0; i < 2 * n; i++) {
+		double v = (i < n ? x : y)[i % n];
+
+		if (!isfinite(x[i % n]) || !isfinite(y[i % n]))
 			continue;
-		sheet_add(to, 0, 0, x[i], 0, (double)i);
-		sheet_add(to, 0, 1, y[i], 0, (double)i);
-		least = fmin(least, fmin(x[i], y[i]));
-		rounds++;
+		sheet_add(to, 0, i >= n, v, 0, (double)(i % n));
+		least = fmin(least, v);
+		rounds += i < n;
 	}
 	return least > 0 ? rounds : 0;
 }
