@@ -137,15 +137,16 @@ weigh_own(const struct law *l, double by, double off, double step, double more,
 	struct own o = {.one = {find_density(l, beyond * beyond, more), 0, 0}};
 
 	for (int i = 0; i < SIZES; i++) {
-		double wide = pow(by * sizes[i], 2);
+		double size = by * sizes[i], wide = size * size, mean, rest,
+		       down;
 		double f =
 		    size_weights[i] * find_density(l, off * off, more + wide);
-		double mean = off * wide / (var + wide);
-		double rest = wide * var / (var + wide), down;
 
 		o.one.changed += f;
 		if (!k)
 			continue;
+		mean = off * wide / (var + wide);
+		rest = wide * var / (var + wide);
 		o.change.mean += f * mean;
 		o.change.var += f * rest;
 		down = find_below(-mean / sqrt(rest), l->df);

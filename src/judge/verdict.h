@@ -68,7 +68,8 @@ enum { VERDICT_RUNS = 4 }; /* of a side, at least */
 struct verdict_facts {
 	size_t m, n;
 	bool paired;
-	bool assumed;       /* without noise: one value is enough */
+	bool assumed; /* without noise: one value is enough */
+	bool up;      /* the likelier direction is that of a higher value */
 	const char *method; /* rounds, runs, sessions, identical, assumed */
 	double median[2];
 	double ratio; /* y over x */
@@ -80,7 +81,6 @@ struct verdict_facts {
 	double
 	    rest;  /* as 'change', relative to the other cases; NAN: has none */
 	double p;  /* probability of a change in its likelier direction */
-	bool up;   /* which is that of a higher value */
 	double sd; /* without noise: 0 if no side varies, else NAN */
 };
 

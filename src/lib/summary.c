@@ -704,7 +704,8 @@ summary_free(struct summary *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		group_free(s->groups[i]);
+		if (s->groups[i])
+			group_free(s->groups[i]);
 	caseset_free(s->common.subjects);
 	caseset_free(s->common.configs);
 	caseset_free(s->common.envs);
@@ -933,6 +934,8 @@ summary_compared(struct summary *s, size_t i, size_t *n)
 {
 	const struct str *text = write_text(s, i, COMPARED);
 
+	group_free(s->groups[i]);
+	s->groups[i] = NULL;
 	*n = text->len;
 	return text->s;
 }

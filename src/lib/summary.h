@@ -62,7 +62,8 @@ const char *summary_subject(const struct summary *, size_t i);
 int summary_write(struct summary *, size_t i, int fd);
 
 /* Returns one record as text, without the statistics of its metrics: what a
- * comparison reads. Borrowed until the next call. */
+ * comparison reads. Borrowed until the next call; frees the runs, so that this
+ * is called once for each record. */
 const char *summary_compared(struct summary *, size_t i, size_t *n);
 
 /* Returns one record as a tree; without histograms, and without values, blocks

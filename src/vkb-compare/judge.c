@@ -236,19 +236,22 @@ static void
 add_row(struct comparison *c, struct pairing *p, const char *name,
     const struct rules *r)
 {
-	struct row row = {.pair = p,
-	    .used = {*cases_runs(p->side[0], name),
-		*cases_runs(p->side[1], name)},
+	const struct sample *x = cases_runs(p->side[0], name), *y;
+	struct metric m;
+	struct row row;
+
+	if (!x->n || !(y = cases_runs(p->side[1], name))->n)
+		return;
+	row = (struct row){.pair = p,
+	    .used = {*x, *y},
 	    .name = name,
 	    .visible = NAN,
 	    .minutes = NAN};
-	struct metric m;
-
-	if (!row.used[0].n || !row.used[1].n || !rules_apply(r, &row, &m))
+	if (!rules_apply(r, &row, &m))
 		return;
 	row.metric = judge_keep_metric(c, &m);
 	row.facts = (row.exact ? verdict_measure_exact : verdict_start)(
-	    row.used[0].v, row.used[0].n, row.used[1].v, row.used[1].n);
+	    x->v, x->n, y->v, y->n);
 	if (row.exact && row.metric->exact && isnan(row.facts.sd) &&
 	    !verdict_is_spread(&row.facts))
 		row.gate = row.primary = false;

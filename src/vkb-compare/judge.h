@@ -34,41 +34,42 @@ struct row {
 	const struct pairing *pair;
 	const char *name; /* of the metric; borrowed */
 	const struct metric *metric;
-	bool gate;
-	bool primary; /* of its case; common: of a case */
-	bool common;  /* what all cases have in common (infer.h) */
 	double margin;
+	const char *margin_from; /* table, option, policy or history */
 	char margin_sign; /* '+' or '-' if the user gave one; else '\0' */
-	const char *margin_from;     /* table, option, policy or history */
-	bool margin_auto;            /* widen it by the history */
-	bool exact;                  /* no test: assumed to have no noise */
-	struct policy_waiver waiver; /* .reason NULL: none */
-	double session_sd; /* of the policy, in ln(value), with session_df */
-	double session_df; /* 0: it does not say it */
-	bool waived;       /* a regression that does not fail */
-	struct rare rare;  /* judged by counts of slow requests */
-	struct sample used[2];         /* values, by side; borrowed */
-	struct model_row model;        /* its noise; the runs are not kept */
-	const struct metric_facts *of; /* NULL: it has no noise */
-	struct verdict_facts facts;
-	bool has_rest; /* the model has its change relative to other cases */
-	bool busy;     /* its error allows for other programs on one side */
-	enum verdict verdict;
+	bool margin_auto; /* widen it by the history */
+	bool gate;
+	bool primary;    /* of its case; common: of a case */
+	bool common;     /* what all cases have in common (infer.h) */
+	bool exact;      /* no test: assumed to have no noise */
+	bool waived;     /* a regression that does not fail */
+	bool has_rest;   /* the model has its change relative to other cases */
+	bool busy;       /* its error allows for other programs on one side */
 	bool outweighed; /* more of a means, but less work or time; or slightly
 			  * more instructions, in the same time */
-	bool noise;      /* equivalent, whatever the tests say, as is known
-			  * from the servers (decide.c) */
-	size_t needed;   /* runs of too few, or rounds; 0: not known */
-	double visible;  /* of a row read from a record: report_find_visible */
-	double minutes;  /* for the missing runs; NAN: not known */
-	size_t dropped;  /* runs without a partner, left out */
+	bool noise; /* equivalent, whatever the tests say, as is known from the
+		     * servers (decide.c) */
 	bool client_bound;
 	bool builds_differ; /* a count, of builds made otherwise */
 	bool keys_differ;   /* grows with the number of keys, which differs */
 	bool loads_differ;  /* one side was counted, by fewer requests */
 	bool unreached;     /* a latency, and a side did not reach its rate */
-	const char *notes;  /* of a row read from a record; NULL: judged here */
-	const char *reason; /* of such a row that is undecided */
+	enum verdict verdict;
+	struct policy_waiver waiver; /* .reason NULL: none */
+	double session_sd; /* of the policy, in ln(value), with session_df */
+	double session_df; /* 0: it does not say it */
+	struct rare rare;  /* judged by counts of slow requests */
+	struct sample used[2];         /* values, by side; borrowed */
+	struct model_row model;        /* its noise; the runs are not kept */
+	const struct metric_facts *of; /* NULL: it has no noise */
+	struct verdict_facts facts;
+	size_t needed;  /* runs of too few, or rounds; 0: not known */
+	double minutes; /* for the missing runs; NAN: not known */
+	size_t dropped; /* runs without a partner, left out */
+	/* Of a row read from a record: see report_find_visible; its notes, NULL
+	 * if it was judged here; why it is undecided. */
+	double visible;
+	const char *notes, *reason;
 };
 
 struct difference { /* a value of the environment that differs */

@@ -314,8 +314,7 @@ part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 	if (r->quantiles.s)
 		p->quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
 	set_metrics(p, r->lists);
-	p->metrics =
-	    mem_resize(p->metrics, p->nmetrics + 1, sizeof *p->metrics);
+	p->metrics = mem_resize(p->metrics, p->nmetrics, sizeof *p->metrics);
 	return true;
 }
 

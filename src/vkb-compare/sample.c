@@ -10,8 +10,8 @@ void
 sample_add(
     struct sample *s, const double *v, const struct round *rounds, size_t n)
 {
-	s->v = mem_resize(s->v, s->n + n + 1, sizeof *s->v);
-	s->rounds = mem_resize(s->rounds, s->n + n + 1, sizeof *s->rounds);
+	s->v = mem_resize(s->v, s->n + n, sizeof *s->v);
+	s->rounds = mem_resize(s->rounds, s->n + n, sizeof *s->rounds);
 	for (size_t i = 0; i < n; i++) {
 		if (!isfinite(v[i]))
 			continue;
