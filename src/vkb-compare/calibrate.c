@@ -54,7 +54,7 @@ struct session_spread {
 };
 
 struct run {
-	struct json *record;
+	struct json *metrics;
 	size_t kase, session, at; /* at: index in the input */
 	double order, block;
 };
@@ -63,14 +63,15 @@ struct calibration {
 	struct run *v; /* in the order of the cases, then of time */
 	size_t n, cap;
 	struct caseset *configs;
+	struct json **config; /* of each number in configs */
 	struct intern *sessions;
 	/* When the first run of each session began; NULL: one does not say
 	 * it. Then sessions are in the order of the input. */
-	const char **starts;
+	char **starts;
 	size_t nstarts, startcap;
 	bool timed;
-	const struct json *reference; /* hash of that of a run, or NULL */
-	bool mixed;                   /* not all have the same */
+	char *reference; /* hash of that of a run, or NULL */
+	bool mixed;      /* not all have the same */
 	enum sessions_host host;
 	struct session_spread *spreads;
 	size_t nspreads;
@@ -79,18 +80,19 @@ struct calibration {
 	size_t runs;
 };
 
-/* Takes a run record that succeeded. */
+/* Adds a run record that succeeded; takes its metrics. */
 static void
 add_run(struct calibration *c, struct json *rec)
 {
-	const struct json *reference = json_path(rec, "env.reference_sha256");
+	const char *reference =
+	    json_str(json_path(rec, "env.reference_sha256"));
 	const struct json *run = json_get(rec, "run");
 	const char *name = json_get_str(run, "session");
-	const char *started = json_get_str(run, "started"), **at;
+	const char *started = json_get_str(run, "started");
 	size_t session = intern_id(c->sessions, name ? name : "");
 
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
-	c->v[c->n] = (struct run){.record = rec,
+	c->v[c->n] = (struct run){.metrics = json_detach(rec, "metrics"),
 	    .kase = caseset_add_value(c->configs, json_get(rec, "config")),
 	    .session = session,
 	    .at = c->n,
@@ -98,17 +100,17 @@ add_run(struct calibration *c, struct json *rec)
 	    .block = json_get_num(run, "block", -1)};
 	c->n++;
 	c->host = sessions_see(c->host, json_get(rec, "env"));
-	json_del(rec, "hist");
-	json_del(rec, "series");
 	c->starts =
-	    mem_grow(c->starts, c->nstarts, &c->startcap, sizeof *c->starts);
-	at = &c->starts[session];
-	if (session == c->nstarts)
-		c->starts[c->nstarts++] = started;
-	else if (*at && (!started || strcmp(started, *at) < 0))
-		*at = started;
-	c->reference = c->reference ? c->reference : reference;
-	c->mixed |= reference && !json_equal(reference, c->reference);
+	    mem_grow(c->starts, c->nstarts, &c->startcap, sizeof(char *));
+	if (session == c->nstarts) {
+		c->starts[c->nstarts++] = mem_str(started);
+	} else if (c->starts[session] &&
+	    (!started || strcmp(started, c->starts[session]) < 0)) {
+		free(c->starts[session]);
+		c->starts[session] = mem_str(started);
+	}
+	c->reference = c->reference ? c->reference : mem_str(reference);
+	c->mixed |= reference && strcmp(reference, c->reference) != 0;
 }
 
 static int
@@ -150,8 +152,7 @@ read_runs(struct calibration *c, const char *const *files, size_t n)
 		    !(json_path(rec, "run.session") &&
 			hashset_add(seen, json_hash(rec))))
 			add_run(c, rec);
-		else
-			json_free(rec);
+		json_free(rec);
 	}
 	hashset_free(seen);
 	jsonl_close(in);
@@ -299,8 +300,8 @@ add_entry(struct calibration *c, const struct run *v, size_t n,
 	struct sample runs = {0};
 	struct metric_facts of;
 
-	e->kase = (struct kase){
-	    .config = json_get(v->record, "config"), .parts = &e->part};
+	e->kase =
+	    (struct kase){.config = c->config[v->kase], .parts = &e->part};
 	e->pair = (struct pairing){.side = {&e->kase},
 	    .name = {mem_str(name)},
 	    .reference = REFERENCE_ANY};
@@ -312,8 +313,7 @@ add_entry(struct calibration *c, const struct run *v, size_t n,
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *session = intern_text(c->sessions, v[i].session);
-		double x =
-		    json_get_num(json_get(v[i].record, "metrics"), metric, NAN);
+		double x = json_get_num(v[i].metrics, metric, NAN);
 
 		sample_add(&runs, &x,
 		    &(struct round){.session = *session ? session : NULL,
@@ -343,9 +343,8 @@ add_case(struct calibration *c, const struct run *v, size_t n, const char *name,
 	size_t m;
 
 	for (size_t i = 0; i < n; i++)
-		for (const struct json *j =
-			 json_first(json_get(v[i].record, "metrics"));
-		     j; j = json_next(j))
+		for (const struct json *j = json_first(v[i].metrics); j;
+		     j = json_next(j))
 			intern_id(metrics, json_key(j));
 	m = intern_count(metrics);
 	rank = intern_rank(metrics);
@@ -364,7 +363,6 @@ calibrate(
     const char *const *files, size_t n, size_t runs, const struct rules *r)
 {
 	struct calibration *c = mem_new(sizeof *c);
-	const struct json **configs;
 	struct casename *names;
 	size_t ncases, end;
 
@@ -379,14 +377,12 @@ calibrate(
 		err_say("the runs were measured beside several reference "
 			"servers: ratios to them are not calibrated");
 	ncases = caseset_count(c->configs);
-	configs = mem_array(ncases + 1, sizeof *configs);
-	for (size_t i = 0; i < c->n; i++)
-		configs[c->v[i].kase] = json_get(c->v[i].record, "config");
-	names = casename_new(configs, ncases);
-	free(configs);
+	c->config = mem_array(ncases + 1, sizeof(struct json *));
+	for (size_t i = 0; i < ncases; i++)
+		c->config[i] = caseset_value(c->configs, i);
+	names = casename_new((const struct json *const *)c->config, ncases);
 	for (size_t i = 0; i < c->n; i = end) {
-		char *name =
-		    casename_of(names, json_get(c->v[i].record, "config"));
+		char *name = casename_of(names, c->config[c->v[i].kase]);
 
 		end = i;
 		while (end < c->n && c->v[end].kase == c->v[i].kase)
@@ -410,7 +406,13 @@ calibrate_free(struct calibration *c)
 	for (size_t i = 0; i < c->nentries; i++)
 		free_entry(c->entries[i]);
 	for (size_t i = 0; i < c->n; i++)
-		json_free(c->v[i].record);
+		json_free(c->v[i].metrics);
+	for (size_t i = 0; c->config && i < caseset_count(c->configs); i++)
+		json_free(c->config[i]);
+	for (size_t i = 0; i < c->nstarts; i++)
+		free(c->starts[i]);
+	free(c->config);
+	free(c->reference);
 	free(c->entries);
 	free(c->v);
 	free(c->starts);
