@@ -72,6 +72,7 @@ test_status 2 'vkb-why without valgrind and perf is an error' \
   env PATH="$PWD/bare" "$(command -v vkb-why)" -C repo --results n base main cfg.json
 test_match '^vkb-why: neither valgrind, .* nor perf, ' .err 'one message names both'
 test_same 'n/asked n/case.jsonl' "$(echo n/*)" 'nothing is built'
+test_same '*' "$(cat n/.gitignore)" 'the folder is hidden from git'
 ln -sf "$(command -v valgrind)" bare
 LD_PRELOAD=$scratch/burn.so
 test_that 'vkb-why without perf is accepted' \
@@ -85,6 +86,15 @@ test_match "^vkb-why: beginning with the builds of 'ab-results', base and mine\$
 test_match '^[+][0-9.]+  read calls burn_loops: 0.5 times, not 0$' .out 'the counts are printed'
 test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
   "$(jq -r 'select(.type == "run") | .run.session' w/exact.jsonl | sort -u)" 'they are those of vkb-ab'
+short() { git -C repo rev-parse --short=12 "$1"; }
+test_that 'the command that vkb-ab proposes' env PATH="$PWD/bare" "$(command -v vkb-why)" --results c -C repo \
+  "$(short base)" "$(short main)" ab-results/cases.jsonl SET
+test_match "^vkb-why: beginning with the builds of 'ab-results', base and mine\$" .err 'begins with its builds, too'
+test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl | sort -u)" \
+  "$(jq -r 'select(.type == "run") | .run.session' c/exact.jsonl | sort -u)" 'and with what it has counted'
+test_that 'the same with the sides swapped' env PATH="$PWD/bare" "$(command -v vkb-why)" --results d -C repo \
+  "$(short main)" "$(short base)" ab-results/cases.jsonl SET
+test_absent 'beginning with' .err 'builds both'
 vkb-ab --no-page --anew -C repo base=main mine=base -- --count-only cfg.json >ab.out 2>&1
 test_that 'vkb-why after another vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-why)" --results w
 test_match "'ab-results' has other builds than 'w': these begin again" .err 'a message says that it begins again'
