@@ -56,6 +56,21 @@ says '^Comparing new \(b+\) against old \(a+\)$' 'the report begins with the sid
 says '^All cases: 8 runs each, interleaved$' 'common settings are one line'
 says '^Worse: SET executes 3\.3% more instructions per request \(\+155 in setCommand\) and$' 'the summary counts the cases'
 says '^Next: vkb-why a{12} b{12} set\.json SET$' 'the report has the next command'
+{
+  runs old 100000 .3 '{"command":"SET"}'
+  runs new 99000 .3 '{"command":"SET"}'
+  counted old '{"command":"SET"}' 4700
+  counted new '{"command":"SET"}' 4700
+} >equal
+judge equal
+says '^No slowdown found, and no change in instructions\. Undecided: SET \(' 'the same count is in the summary, if the time is undecided'
+{
+  cat equal
+  runs old 100000 .3 '{"command":"GET"}'
+  runs new 99000 .3 '{"command":"GET"}'
+} >some
+judge some
+says '^No slowdown found\. Undecided: ' 'unless a case was not counted'
 mkdir here
 VKB_CONFIG="my set's.json" VKB_REPOSITORY=here judge two
 says "^Next: vkb-why -C here a{12} b{12} 'my set'.''s.json' SET$" 'the command has the file and the folder of the workflow, quoted'

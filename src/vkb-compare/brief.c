@@ -670,6 +670,22 @@ begin_sentence(struct str *s, size_t from, size_t *first, const char *word)
 		s->s[from] = (char)toupper((unsigned char)s->s[from]);
 }
 
+/* Were the instructions of all cases counted, and did none change? */
+static bool
+has_same_work(const struct brief *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		const struct row *r =
+		    find_row(&b->v[i], "instructions_per_req");
+
+		if (!b->v[i].first->common &&
+		    !(r && report_is_work(r) &&
+			r->verdict == VERDICT_EQUIVALENT))
+			return false;
+	}
+	return true;
+}
+
 size_t
 brief_add_summary(struct str *s, const struct brief *b)
 {
@@ -688,7 +704,10 @@ brief_add_summary(struct str *s, const struct brief *b)
 	}
 	if (judged && b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
 	    !b->v[0].worst->waived)
-		begin_sentence(s, from, &first, "No slowdown found.");
+		begin_sentence(s, from, &first,
+		    has_same_work(b) ? "No slowdown found, and no "
+				       "change in instructions."
+				     : "No slowdown found.");
 	for (size_t i = 0; i < b->n; i += a.n) {
 		a = find_answer(b, i);
 		if (!a.cases && !brief_is_change(a.v))

@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-#define TOLD 5     /* undecided cases that are named */
-#define MOST_S 1e8 /* no one waits for years of runs */
+#define TOLD 2       /* cases that a message names */
+#define MOST_S 1e8   /* no one waits for years of runs */
+#define WORTH_S 3600 /* for more, no longer budget is proposed */
 
 void
 budget_open(struct budget *b, struct schedule *a, double each_s)
@@ -225,7 +226,7 @@ budget_end(struct budget *b)
 		more = 2 * fmax(spent, b->all_s) - spent;
 	if (n > TOLD)
 		str_add(&which, ", ...");
-	if (isfinite(more))
+	if (more < WORTH_S)
 		str_printf(&which, "; '--budget %.0f' gives %s more",
 		    ceil((spent + more) / (double)b->cases),
 		    n == 1 ? "it" : "them");
