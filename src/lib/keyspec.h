@@ -1,16 +1,4 @@
-/*
- * Distributions of keys as configurations and options write them:
- *
- *	uniform       each key equally often
- *	sequential    in order, each once before any comes again
- *	zipf:THETA    rank k (1, 2, ...) in proportion to k^-THETA
- *	latest:THETA  the same, where the newest key has rank 1
- *	gaussian:SD   normal, around the middle of the key space; SD is a
- *	              share of the key space
- *	hot:Q%:P%     P % of the requests use Q % of the keys
- *
- * Without a number zipf and latest have THETA .99, and gaussian SD .15.
- */
+/* Distributions of keys as configurations write them: vkb-config(5). */
 #ifndef KEYSPEC_H
 #define KEYSPEC_H
 

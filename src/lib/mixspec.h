@@ -1,14 +1,4 @@
-/*
- * Mixes of commands as configurations and options write them:
- *
- *	GET 90, SET 10
- *	'GET user:{key}' 90, 'SET user:{key} __data__ EX 60' 10
- *
- * A command and its weight, and so on; a comma between them may be left out. A
- * command with blanks in it is a template, in '...' or "...", where the same
- * quote is written twice; one without is the name of a test. The weights are
- * relative.
- */
+/* Mixes as configurations write them: MIXES OF COMMANDS in vkb-config(5). */
 #ifndef MIXSPEC_H
 #define MIXSPEC_H
 

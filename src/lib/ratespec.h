@@ -1,13 +1,5 @@
-/*
- * Rates of requests as configurations and options write them:
- *
- *	N        N requests per second
- *	A-B      a ramp: from A to B, linear over the measured time
- *	A-B/S    S steps of equal length, the first of rate A, the last of B,
- *	         and equal differences between them
- *
- * and the schedule of arrivals that follows from one.
- */
+/* Rates of requests as configurations write them (RATES in vkb-config(5)), and
+ * the schedule of arrivals that follows from one. */
 #ifndef RATESPEC_H
 #define RATESPEC_H
 

@@ -1,7 +1,5 @@
-/*
- * Limits of the latency as configurations and options write them: a percentile
- * of the response time and a time, such as p99<=1ms or p99.9<=500us.
- */
+/* Limits of the latency as configurations write them: CAPACITY in
+ * vkb-config(5). */
 #ifndef SLOSPEC_H
 #define SLOSPEC_H
 

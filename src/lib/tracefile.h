@@ -1,23 +1,6 @@
 /*
- * Traces: the commands that clients sent to a server, with their times. A file
- * is a line of JSON, a gzip stream of records, and a last line of JSON:
- *
- *	{"type":"trace","v":1,"source":"monitor",...}
- *	(gzip) record ... record END
- *	{"id":"...","commands":N,"connections":N,"seconds":T}
- *
- * Numbers are LEB128, texts are a number and so many bytes. A record is a
- * number, its kind, and then
- *
- *	0  END      nothing
- *	1  CONN     the client's address, a text; connections are numbered from
- *	            0 in the order of these records
- *	2  COMMAND  microseconds since the record before, connection, database,
- *	            number of words, each word a text
- *	3  OMITTED  the same for a command of which only the name was kept
- *
- * The id is the begin of the SHA-256 of the records: equal records are the same
- * trace, whoever recorded them. Files are read and written from front to end,
+ * Traces: the commands that clients sent to a server, with their times.
+ * vkb-record(1) has the format. Files are read and written from front to end,
  * with memory for one command.
  */
 #ifndef TRACEFILE_H

@@ -1,14 +1,4 @@
-/*
- * Values as configurations and options write them: sizes, then what they hold.
- *
- *	SIZE                     bytes
- *	LOW-HIGH                 each size of the range equally often
- *	SIZE:WEIGHT,SIZE:WEIGHT  sizes or ranges in proportion to their weights
- *
- *	constant         text that is the same each time
- *	random           random bytes
- *	compressible:R   what zlib shrinks to one part in R
- */
+/* Values as configurations write them: VALUES in vkb-config(5). */
 #ifndef VALUESPEC_H
 #define VALUESPEC_H
 

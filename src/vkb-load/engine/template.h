@@ -1,27 +1,8 @@
 /*
  * Commands with placeholders: compiles texts into pieces, see pieces.h, of
- * which render.c makes requests.
- *
- * The text has words as in a shell; in "..." \xHH is a byte. A ";" behind a
- * word or by itself ends a command and another follows; a number before a
- * command is a repeat count. In the words:
- *
- * __rand_int__        a number below keyspacelen, 12 digits, each drawn anew
- * __rand_1st__ ..     a number that is the same for its name in a command:
- * __rand_9th__        1st 2nd 3rd 4th 5th 6th 7th 8th 9th
- * __seq__             0, 1, 2, ... over all clients, 12 digits
- * __data__            a value, see values.h
- * __int:LOW:HIGH__    an integer from LOW to HIGH, each equally often
- * __field:NAME__      a field of the next row of the dataset
- * {key}               key: and a number as __rand_int__, drawn once for all
- *                     commands of the text; in a cluster key:{tag}:, and all
- *                     tags of the text are those of its slot
- * {tag}               in a cluster, the tag of a slot of the server
- *
- * Each command that names fields uses the next row; the first follows the last.
- * In sequence random numbers count up, as in valkey-benchmark. In a
- * cluster, a random number beside the tag decides the slot, so that the key is
- * found again.
+ * which render.c makes requests. COMMANDS in vkb-config(5) has the texts and
+ * their placeholders. In a cluster, a random number beside the tag decides the
+ * slot, so that the key is found again.
  */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
