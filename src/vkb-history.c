@@ -119,7 +119,7 @@ make_key(const struct json *rec, struct hashset *equal)
 	h = mix_hash(h, json_hash(json_get(rec, "config")));
 	h = mix_hash(h, json_hash(json_get(rec, "subject")));
 	h = mix_hash(h, json_get_bool(rec, "counted", false));
-	return mix_hash(h, (unsigned long long)index);
+	return str_hash(h, &index, sizeof index);
 }
 
 /* Reads the file, if it exists. */

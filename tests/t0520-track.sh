@@ -408,6 +408,7 @@ test_same c9 "$(titles)" 'the failed claim has claimed no commit'
 for bad in '{"type":"track","v":1,"status":"complete"}' \
   '{"type":"track","v":1,"commit":"a","status":"done","time":"2026-01-01T00:00:00Z","config_hash":"x","attempts":1}' \
   '{"type":"track","v":1,"commit":"a","status":"complete","time":"yesterday","config_hash":"x","attempts":1}' \
+  '{"type":"track","v":1,"commit":"a","status":"complete","time":"2026-01-01T00:00:00Z","config_hash":"x","attempts":1e300}' \
   '{"type":"tr'; do
   printf '{"type":"note","v":1}\n%s\n' "$bad" >bad.jsonl
   cp bad.jsonl kept

@@ -40,6 +40,10 @@ test_that 'a case that was counted and measured in one session is accepted' vkb-
 test_match '^vkb-history: 8 records added to 1 file, 4 there already$' .err 'the counted runs are other runs'
 sed 's/SET/GET/' one | vkb-history -q add h
 test_same 10 "$(lines "h/$(id 1).jsonl")" 'runs of another case are added from standard input'
+for i in 1 1.5 1e300 2e300; do
+  head -n 1 one | sed "s/\"index\":1,/\"index\":$i,/"
+done | history add parts
+test_same 4 "$(lines parts/*)" 'numbers of runs that are not whole, or large, are other runs'
 head -n 1 one | sed 's/"session":"s1","index":1,//' >none
 cat none none one >nones
 history add n nones

@@ -197,7 +197,16 @@ weighing_slope(struct finding *f, const struct trend *t)
 	    log(fmax(own.changed, 1e-300) / fmax(own.unchanged, 1e-300));
 }
 
-static void finding_drop(struct finding *f);
+static void
+drop_finding(struct finding *f)
+{
+	free(f->name);
+	free(f->setup);
+	free(f->runs);
+	free(f->sessions);
+	free(f->parts);
+	free(f->without);
+}
 
 /*
  * The changes of a metric without noise, in a history.
@@ -612,7 +621,7 @@ join_findings(struct finding *const *v, size_t n, struct bundle *u)
 		if (i == best)
 			continue;
 		f.parts[f.nparts++] = make_part(v[i]);
-		finding_drop(v[i]);
+		drop_finding(v[i]);
 		if (f.kind == FINDING_TREND)
 			continue;
 		f.lo = v[i]->lo > f.lo ? v[i]->lo : f.lo;
@@ -767,7 +776,7 @@ deciding_claim(struct findings *all, const size_t series[2])
 		    claims[all->v[i].joint].word == CLAIM_CHANGE)
 			all->v[kept++] = all->v[i];
 		else
-			finding_drop(&all->v[i]);
+			drop_finding(&all->v[i]);
 	all->n = kept;
 	free(evidence);
 	free(claims);
@@ -933,7 +942,7 @@ deciding_judge(struct findings *all, enum sessions_host host)
 		all->verdicts[v[i]] += f->gate;
 		all->enough += v[i] != VERDICT_INSUFFICIENT;
 		if (v[i] > VERDICT_LIKELY_DIFFERENT) {
-			finding_drop(f);
+			drop_finding(f);
 			continue;
 		}
 		f->kind = (enum finding_kind)v[i];
@@ -1485,22 +1494,11 @@ finding_find_all(
 	set_group_keys(all, b, r->latest > 0);
 }
 
-static void
-finding_drop(struct finding *f)
-{
-	free(f->name);
-	free(f->setup);
-	free(f->runs);
-	free(f->sessions);
-	free(f->parts);
-	free(f->without);
-}
-
 void
 finding_free(struct findings *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		finding_drop(&all->v[i]);
+		drop_finding(&all->v[i]);
 	free(all->v);
 	free(all->groups);
 	*all = (struct findings){0};

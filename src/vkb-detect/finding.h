@@ -52,7 +52,7 @@ struct finding {
 				* trend the points before it, and its own */
 	double pace;           /* of a trend: relative change per point */
 	struct verdict_facts facts; /* after against before */
-	double evidence;            /* of weighing.h; NAN: it needs none */
+	double evidence;            /* of the values; NAN: it needs none */
 	double probability;         /* of the change; NAN: it was not judged */
 	const char *method; /* levels, slope, spike, exact; with 'latest'
 			     * that of the facts */

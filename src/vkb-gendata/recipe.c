@@ -408,7 +408,6 @@ transform_fit(
 
 /* Reads the recipes of query_generation. */
 
-#define ROWS 1e12
 #define TERM_SIZE 20 /* bytes of the search terms in a file with vectors */
 #define STOP 120     /* most frequent words, which queries skip */
 
@@ -523,7 +522,7 @@ read_query_fields(struct recipe_file *f, struct recipe_file *also,
 {
 	static const enum transform_kind transforms[KINDS] = {
 	    [PROXIMITY] = TRANSFORM_TERM,
-	    [PREFIX] = TRANSFORM_IN_TURN, /* terms_read fills the list */
+	    [PREFIX] = TRANSFORM_IN_TURN, /* make.c reads the list */
 	    [SUFFIX] = TRANSFORM_IN_TURN,
 	    [EXPANSION] = TRANSFORM_EXPANDED,
 	    [FUZZY] = TRANSFORM_SPELT,
@@ -575,7 +574,6 @@ query_read(
 	return read_query_fields(f, also, (enum kind)kind, &t, w);
 }
 
-#define ROWS 1e12
 #define SIZE 1e9
 #define FIELDS 10000
 

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,12 +99,16 @@ parse_time(
 static int
 parse_row(const struct json *rec, const char *where, struct row *r)
 {
+	double attempts = json_get_num(rec, "attempts", 0);
+
 	r->sha = mem_str(json_get_str(rec, "commit"));
 	r->config_hash = mem_str(json_get_str(rec, "config_hash"));
 	r->architecture = mem_str(json_get_str(rec, "architecture"));
 	r->owner = mem_str(json_get_str(rec, "owner"));
 	r->reason = mem_str(json_get_str(rec, "reason"));
-	r->attempts = (long long)json_get_num(rec, "attempts", 0);
+	if (!(attempts >= 0 && attempts <= INT_MAX))
+		return err_fail("%s: 'attempts' is not a count", where);
+	r->attempts = (long long)attempts;
 	r->status = rules_find_status(json_get_str(rec, "status"));
 	if (!r->status)
 		return err_fail("%s: 'status' is '%s', not in_progress, "
