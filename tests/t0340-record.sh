@@ -361,8 +361,17 @@ done >text
 vkb-record -q text >shared.trace
 test_that 'a replay of several transactions by one client' vkb-serve fresh -- \
   sh replay --replay shared.trace -c 1 --speed 0 -P 20
-test_same '10 0' "$(value requests replayed) $(value errors_total replayed)" \
-  'their commands are not mixed'
+test_same '9 0' "$(value requests replayed) $(value errors_total replayed)" \
+  'their commands are not mixed; one without an end is not sent'
+# A client that went away in its transaction keeps nothing back.
+{
+  printf '1.000001 [0 gone] "%s"\n' MULTI 'SET" "g" "1'
+  printf '1.000002 [0 stays] "INCR" "%s"\n' n n n
+} | vkb-record -q >broken.trace
+test_that 'a replay of a transaction without an end' vkb-serve fresh -- \
+  sh -c '. ./watched; sh replay --replay broken.trace -c 1 --speed 0; cli mget n g >n'
+test_same '3  3 0' "$(xargs <n)  $(value requests replayed) $(value errors_total replayed)" \
+  'the commands of other connections are executed'
 
 # --- vkb-load
 

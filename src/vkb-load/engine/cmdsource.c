@@ -13,7 +13,7 @@ cmdsource_open(const struct engine_target *t, const struct engine_work *w)
 {
 	struct engine_work inner = w->verify ? verify_inner_work(w) : *w;
 	struct cmdsource *s =
-	    w->replay ? dealer_open_source() : template_open(t, &inner);
+	    w->replay ? dealer_open_source(w) : template_open(t, &inner);
 
 	if (s)
 		s = routes_open(s, t, &inner);

@@ -185,6 +185,15 @@ struct origin {
 	struct dealer_command multi;
 };
 
+/* A trace, as all threads see it. */
+struct trace {
+	struct cmdsource source;
+	/* Of each recorded connection: which command, from 1 on, begins the
+	 * transaction that is never ended; or 0. */
+	uint64_t *endless;
+	size_t n, cap;
+};
+
 /* A client of this thread, which has a connection to each node. */
 struct local {
 	int64_t owner; /* the recorded connection in a transaction, or -1 */
@@ -198,6 +207,7 @@ struct dealer {
 	struct tracefile_command next;
 	bool read;     /* 'next' is to be dealt */
 	bool ended;    /* nothing is left to read */
+	uint64_t nth;  /* 'next' in the trace, from 1 on */
 	uint64_t seen; /* commands that are sent, by any thread */
 	struct dealer_outbox outbox;
 	struct origin *origins; /* by the number of the recorded connection */
@@ -474,6 +484,17 @@ find_act(const struct tracefile_word *w)
 	return PLAIN;
 }
 
+/* Belongs the command that was read to a transaction without an end? Its client
+ * went away, and the server did none of it. */
+static bool
+is_endless(const struct dealer *d)
+{
+	const struct trace *t = (const struct trace *)d->worker->run->source;
+	uint32_t from = d->next.conn;
+
+	return from < t->n && t->endless[from] && d->nth >= t->endless[from];
+}
+
 /* Returns why the command that was read is not sent, or NULL. */
 static const char *
 find_obstacle(struct dealer *d, struct dealer_command *x)
@@ -485,6 +506,8 @@ find_obstacle(struct dealer *d, struct dealer_command *x)
 		return "a script sent it";
 	if (why || c->omitted)
 		return why ? why : "it was not hashed";
+	if (is_endless(d))
+		return "its transaction has no end";
 	return d->worker->run->by_key ? find_slot(d, x) : NULL;
 }
 
@@ -519,6 +542,7 @@ deal_next(struct dealer *d)
 	const char *why;
 
 	d->read = false;
+	d->nth++;
 	if (cmdargs_is(&c->words[0], "SELECT"))
 		return;
 	cmdargs_name(c->words, c->n, name);
@@ -659,16 +683,71 @@ get_trace_room(const struct cmdsource *s, size_t bytes)
 static void
 free_source(struct cmdsource *s)
 {
-	free(s);
+	struct trace *t = (struct trace *)s;
+
+	free(t->endless);
+	free(t);
+}
+
+/* Notes a transaction that a command begins or ends. */
+static void
+note_command(struct trace *t, const struct tracefile_command *c, uint64_t nth)
+{
+	enum dealer_act act = find_act(&c->words[0]);
+
+	if (act == END)
+		t->endless[c->conn] = 0;
+	else if (act == MULTI && !t->endless[c->conn])
+		t->endless[c->conn] = nth;
+}
+
+/* Do recorded connections share a client? */
+static bool
+is_shared(const struct engine_work *w)
+{
+	struct tracefile_totals totals;
+	char *why = NULL;
+	bool ok = tracefile_totals(w->replay, &totals, &why) == 0;
+
+	free(why);
+	return ok && totals.conns > (uint64_t)w->clients;
+}
+
+/* Finds the transactions without an end. Of a file that cannot be read those
+ * that were found: dealer_new and dealer_read report it. */
+static void
+find_endless(struct trace *t, const char *path)
+{
+	char *why = NULL;
+	struct tracefile *file = tracefile_open(path, &why);
+	struct tracefile_command c;
+	const char *address;
+	uint64_t nth = 0;
+
+	while (file && tracefile_next(file, &c, &address) > 0) {
+		if (!address) {
+			note_command(t, &c, ++nth);
+			continue;
+		}
+		t->endless =
+		    mem_grow(t->endless, t->n, &t->cap, sizeof *t->endless);
+		t->endless[t->n++] = 0;
+	}
+	if (file)
+		tracefile_close(file);
+	free(why);
 }
 
 struct cmdsource *
-dealer_open_source(void)
+dealer_open_source(const struct engine_work *w)
 {
 	static const struct cmdsource_ops ops = {
 	    .room = get_trace_room, .free = free_source};
-	struct cmdsource *s = mem_new(sizeof *s);
+	struct trace *t = mem_new(sizeof *t);
+	struct cmdsource *s = &t->source;
 
+	if (is_shared(w))
+		find_endless(t, w->replay);
 	s->ops = &ops;
 	s->len = 64; /* only a guess of how much a batch has */
 	s->cycle = s->together = 1;

@@ -27,6 +27,7 @@ struct cmdsource;
 struct conn;
 struct dealer;
 struct engine_result;
+struct engine_work;
 struct worker;
 
 /*
@@ -108,7 +109,9 @@ bool dealer_is_empty(const struct dealer *);
 /* Adds what was not sent to the result; NULL does nothing. */
 void dealer_report(const struct dealer *, struct engine_result *);
 
-/* Returns the source of the commands of any trace: what they have in common. */
-struct cmdsource *dealer_open_source(void);
+/* Returns the source of the commands of a trace. Where recorded connections
+ * share a client, the trace is read once for the transactions that never end:
+ * they would keep the others back, and are not sent. */
+struct cmdsource *dealer_open_source(const struct engine_work *);
 
 #endif
