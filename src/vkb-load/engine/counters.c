@@ -454,9 +454,7 @@ engine_result_free(struct engine_result *r)
 	r->nparts = 0;
 }
 
-/* Returns the part of a trace's commands of this name, which may be new. Behind
- * the first PARTS_MOST names are all "others". */
-#define PARTS_MOST 50
+#define PARTS_MOST 50 /* names of a trace; those behind are all "others" */
 
 #define FEW 16      /* replies that are counted one by one */
 #define FEW_STEPS 6 /* of a mix, each of which is counted by itself */

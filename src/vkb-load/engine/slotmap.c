@@ -288,7 +288,7 @@ share_key_space(struct slotmap_node *n, uint64_t space, const char (*tags)[3],
 		here[n->turns[i]] = 1;
 	n->residues = mem_array(KEYS_SLOTS, sizeof *n->residues);
 	for (i = 0; i < KEYS_SLOTS; i++)
-		if (here[keys_slot(i)] && (i < space))
+		if (here[keys_slot(i)] && i < space)
 			n->residues[k->nresidues++] = (uint16_t)i;
 	/*
 	 * If no number of a small key space is on this node, its requests use
