@@ -401,8 +401,8 @@ report_push(const struct push *p, const struct schema *s, size_t failed)
 		err_say("column '%s': times are rounded to microseconds; "
 			"vkb_runs has them unrounded",
 		    p->feed.rounded);
-	str_printf(&text, "%s: %zu runs stored, %zu were there already",
-	    s->table, p->stored, p->there);
+	str_printf(&text, "%s: %zu run%s stored, %zu were there already",
+	    s->table, p->stored, num_plural(p->stored), p->there);
 	if (failed)
 		str_printf(&text, ", %zu of all failed", failed);
 	if (p->feed.refused)

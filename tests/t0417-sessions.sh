@@ -125,6 +125,14 @@ test_same 'C3 regression cpu_ratio
 C3 regression p50_latency_ratio
 C3 regression rps_ratio' "$(rows .metric | grep _ratio | grep -v equivalent | sort)" \
   'only the case whose ratios changed is a regression'
+jq -c '.metrics.foreign_cpu_percent = (if .subject.label == "new" then 90 else 0 end)' runs >busy
+mv runs calm && mv busy runs
+judge
+test_same '5 15' "$(jq -r -s 'map(select(.metric == ("cpu_ratio", "rps_ratio"))) | group_by(.metric)[] |
+  .[0].ci95 | .[1] / .[0] | log * 10 | round' deltas | xargs)" \
+  'where others used 90 % of the CPU in one session only, their intervals are four and twelve times as wide'
+mv calm runs
+judge
 test_same 'cpu_ratio p50_latency_ratio rps_ratio' "$(jq -r 'select(.class == "gate").metric' deltas | sort -u | xargs)" \
   'throughput, CPU time and latencies themselves are not judged'
 test_same rps_ratio "$(jq -r 'select(.primary).metric' deltas | sort -u)" \

@@ -291,6 +291,28 @@ $(vkb-detect ratios)
 END
 vkb-stats ratios >summaries
 test_same "$(found ratios)" "$(found summaries)" 'so are their summaries'
+# Other programs used most of the CPU up to commit 24: the machine may be the cause of the
+# change of the ratios, which is small, but not of one that is large.
+used() { jq -c '.metrics.foreign_cpu_percent = (if .subject.commit < "c0025" then 90 else 1 end)' "$@"; }
+used ratios >busy
+test_that 'a small change of a ratio when other programs ended does not count' vkb-detect busy
+test_match '^different at c0025000' .out 'it is a difference'
+test_match 'rps_ratio .* -[78]\.[0-9]% .* other processes used 90% of the CPU before and 1% since$' .out \
+  'which names what other programs used'
+fleet 1 40 0 a,4,1e5,25,.5 | beside 99 | used >busy
+test_status 1 'a large one is' vkb-detect busy
+test_match '^regression at c0025000' .out 'it has its commit'
+jq -c '.metrics.foreign_cpu_percent = 90' ratios >busy
+test_status 1 'a change beside the same other programs is one' vkb-detect busy
+used ratios | head -n 26 | jq -c 'range(6) as $i | .run.index = $i | .metrics.rps_ratio *= 1 + $i / 1000 |
+  .metrics.p50_latency_ratio *= 1 + $i / 1000' >busy
+test_that 'nor does --latest call it one' vkb-detect --latest 5 busy
+test_match 'other processes used 90% of the CPU before and 1% since' .out 'which says why'
+sed 's/"foreign_cpu_percent":90/"foreign_cpu_percent":1/' busy >calm
+test_status 1 'on a calm machine it is one with --latest' vkb-detect --latest 5 calm
+used ratios | jq -c '.metrics.instructions_per_req = (if .subject.commit < "c0025" then 100 else 110 end) | .counted = true' >busy
+test_status 1 'a change of counts is one' vkb-detect busy
+test_match '^regression at c0025000' .out 'it is that of the commit'
 fleet 1 60 0 a,4,1e5,45,.92 | beside 20 >two
 test_same 'regression p50_latency_ratio c0045000
 regression rps_ratio c0045000' "$(found two | sort)" \

@@ -171,7 +171,7 @@ fresh
 marker='{"test_id":"1_a","test_phase":"read","group":1,"scenario":"a","status":"failed","error":"it broke","command":"GET","timestamp":"2026-03-02T08:00:00+00:00","config_set":{}}'
 echo "[$marker]" >failed.json
 test_that 'a file with only failed scenarios is accepted' push --table search failed.json
-test_match '1 runs stored.*1 of all failed' .err 'the message counts the failed scenarios'
+test_match '1 run stored.*1 of all failed' .err 'the message counts the failed scenarios'
 test_same 'failed|it broke|1_a|' "$(sql 'SELECT status, error, test_id, commit FROM benchmark_metrics_search')" 'the failed scenario is stored with its error'
 mkdir -p results/v1 results/v2 results/none
 { printf '[%s,' "$marker"; flat 999; printf ']'; } >results/v1/metrics.json
@@ -242,7 +242,7 @@ run 3 8 >>time.jsonl
 test_status 2 'a value that is not a time is an error' push time.jsonl
 test_match "time.jsonl:1: 'timestamp' is 'not a time', but column 'timestamp' needs" .err \
   'the error has the file, line, key, value and column'
-test_match '1 runs stored.*1 refused' .err 'the other runs are stored'
+test_match '1 run stored.*1 refused' .err 'the other runs are stored'
 test_status 2 'a server that cannot be reached is an error' env PGHOST=/nonexistent vkb-pgpush one
 test_match 'database: .*/nonexistent' .err 'the error names the socket'
 test_status 2 'a database that does not exist is an error' push --database nothing-of-this-name one

@@ -181,7 +181,7 @@ test_that 'the schema is accepted a second time with that table' make_schema
 test_same 721 "$(sql 'SELECT count(*) FROM benchmark_metrics')" 'the schema keeps all rows'
 PGUSER=python
 test_that 'the role of the Python tool can still write' vkb-pgpush least.jsonl
-test_match ': 1 runs stored' .err 'the run of the Python role is stored'
+test_match ': 1 run stored' .err 'the run of the Python role is stored'
 sql "DELETE FROM benchmark_metrics WHERE commit = 'c'"
 PGUSER=postgres
 test_that 'vkb-trackcommits can set up its tables' vkb-trackcommits init

@@ -393,6 +393,25 @@ metric_follows_rate(const char *name, size_t n)
 	return n >= k && memcmp(name + n - k, end, k) == 0;
 }
 
+double
+metric_foreign_weight(const struct metric *m)
+{
+	static const char *const times[] = {"req/s", "us", "cycles"};
+
+	if (m->instead_of)
+		return strcmp(m->instead_of, "server_cpu_us_per_req") == 0 ? .03
+									   : .1;
+	if (strcmp(m->unit, "ms") == 0)
+		return strncmp(m->name, "p99", 3) == 0 ||
+			strncmp(m->name, "max", 3) == 0
+		    ? 2
+		    : 1;
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (strcmp(m->unit, times[i]) == 0)
+			return 1;
+	return 0;
+}
+
 bool
 metric_is_closed(const struct json *config)
 {

@@ -3,11 +3,14 @@
 #include "intern.h"
 #include "json.h"
 #include "machines.h"
+#include "mem.h"
 #include "reading.h"
 #include "record.h"
+#include "stats.h"
 #include "str.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,4 +113,57 @@ setup_find_change(const struct branch *b, const struct branch_values *v,
 				    &v->setups[k]);
 	}
 	return s.len ? str_take(&s) : NULL;
+}
+
+#define POINTS 10
+#define LEAST_LOSS .1  /* ln: a tenth of the CPU time */
+#define LEAST_LEFT .01 /* of it */
+
+/* Returns the median of up to n values from point i on, before it if 'back'. */
+static double
+find_level(const double *v, size_t npoints, size_t i, size_t n, bool back)
+{
+	double found[POINTS];
+	size_t k = 0;
+
+	while (k < n && k < POINTS && (back ? i > 0 : i < npoints)) {
+		double x = back ? v[--i] : v[i++];
+
+		if (!isnan(x))
+			found[k++] = x;
+	}
+	stats_sort(found, k);
+	return stats_median(found, k);
+}
+
+static double
+measure_loss(double percent)
+{
+	return -log(fmax(LEAST_LEFT, 1 - percent / 100));
+}
+
+char *
+setup_find_neighbours(const struct branch *b, const struct branch_series *of,
+    size_t lo, size_t hi, const size_t n[2], double weight, double ln)
+{
+	const struct branch_series *s = b->series, *end = s + b->nseries;
+	struct branch_values v;
+	double before, since, loss;
+
+	while (s < end &&
+	    (s->kase != of->kase || s->machine != of->machine ||
+		strcmp(s->metric, "foreign_cpu_percent") != 0))
+		s++;
+	if (s == end || !(weight > 0))
+		return NULL;
+	branch_read_values(b, s, &v);
+	before = find_level(v.v, b->npoints, lo, n[0], true);
+	since = find_level(v.v, b->npoints, hi, n[1], false);
+	branch_free_values(&v);
+	loss = fabs(measure_loss(since) - measure_loss(before));
+	return loss >= LEAST_LOSS && fabs(ln) <= 2 * weight * loss
+	    ? mem_printf("other processes used %.0f%% of the CPU before and "
+			 "%.0f%% since",
+		  before, since)
+	    : NULL;
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 struct branch;
+struct branch_series;
 struct branch_values;
 struct json;
 
@@ -25,5 +26,15 @@ char *setup_settings(const struct json *env);
  */
 char *setup_find_change(const struct branch *, const struct branch_values *,
     size_t machine, size_t before, size_t lo, size_t hi);
+
+/*
+ * Returns "other processes used 0% of the CPU before and 88% since" if they did
+ * so differently before point lo and from hi on, in the median of up to ten of
+ * n[0] and n[1] points with values, that this alone may have changed ln(value)
+ * by 'ln': two standard deviations of 'weight' (metric_foreign_weight) of what
+ * they left. Caller frees; NULL: no, or it is not known.
+ */
+char *setup_find_neighbours(const struct branch *, const struct branch_series *,
+    size_t lo, size_t hi, const size_t n[2], double weight, double ln);
 
 #endif

@@ -85,22 +85,11 @@ get_difference(const struct pairing *p)
 static double
 find_weight(const struct row *row)
 {
-	static const char *const times[] = {"req/s", "us", "cycles"};
-	const struct metric *m = row->metric;
-
 	if (row->exact || row->common)
 		return 0;
 	if (row->rare.above_ms > 0)
 		return 2 * RARE_SIZES;
-	if (strcmp(m->unit, "ms") == 0)
-		return strncmp(m->name, "p99", 3) == 0 ||
-			strncmp(m->name, "max", 3) == 0
-		    ? 2
-		    : 1;
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-		if (strcmp(m->unit, times[i]) == 0)
-			return 1;
-	return 0;
+	return metric_foreign_weight(row->metric);
 }
 
 double

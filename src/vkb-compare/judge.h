@@ -25,7 +25,7 @@ struct pairing { /* a case of the baseline and one of the contender */
 	char *functions; /* what accounts for a change of its instructions, or
 			  * NULL */
 	char *syscalls;  /* those that changed, or NULL */
-	char *together;  /* what its count and time say (together.h), or NULL */
+	char *together;  /* what its count and time say (report.h), or NULL */
 	enum reference_state reference; /* set by reference.c */
 	double busy[2]; /* percent of other programs; set by busy.c */
 };

@@ -248,23 +248,31 @@ warn_references(struct warnings *w, const struct comparison *c)
 static void
 warn_unreached(struct warnings *w, const struct comparison *c)
 {
+	static const char *const sides[] = {"the baseline", "the contender"};
 	const struct pairing *last = NULL;
 
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct pairing *p = c->rows[i].pair;
+		struct str s = {0};
 
 		if (p == last || !c->rows[i].unreached)
 			continue;
 		last = p;
+		for (size_t j = 0; j < 2; j++) {
+			double percent = sample_median(
+			    cases_runs(p->side[j], "achieved_percent"));
+
+			if (!isnan(percent))
+				str_printf(&s, "%s%.3g%%%s by %s",
+				    s.len ? " and " : "", percent,
+				    s.len ? "" : " of it was answered",
+				    sides[j]);
+		}
 		add_warning(w, REPORT_NOTE,
-		    mem_printf("%s: the rate was not reached: %.3g%% of it "
-			       "was answered by the baseline and %.3g%% by the "
-			       "contender, so latencies are not judged",
-			p->name[0],
-			sample_median(
-			    cases_runs(p->side[0], "achieved_percent")),
-			sample_median(
-			    cases_runs(p->side[1], "achieved_percent"))));
+		    mem_printf("%s: the rate was not reached: %s, so latencies "
+			       "are not judged",
+			p->name[0], s.s));
+		str_free(&s);
 	}
 }
 

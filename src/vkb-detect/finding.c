@@ -1132,14 +1132,27 @@ close_findings(struct finding *v, size_t n)
 	}
 }
 
+/* Sets what else changed with it, since one of the 'before' points. */
+static void
+find_setup(struct finding *f, const struct branch *b,
+    const struct branch_values *s, size_t before)
+{
+	f->setup =
+	    setup_find_change(b, s, f->series->machine, before, f->lo, f->hi);
+	if (!f->setup)
+		f->setup = setup_find_neighbours(b, f->series, f->lo, f->hi,
+		    f->n, metric_foreign_weight(&f->metric),
+		    log(f->facts.median[1] / f->facts.median[0]));
+}
+
 /* If the setup changed with it, the change is not one of the commit. */
 static void
-find_setup(
+settle_setup(
     struct finding *f, const struct branch *b, const struct branch_values *s)
 {
 	if (f->kind == FINDING_SPIKE)
 		return;
-	f->setup = setup_find_change(b, s, f->series->machine, 1, f->lo, f->hi);
+	find_setup(f, b, s, 1);
 	if (f->setup && f->kind == FINDING_TREND)
 		f->way = FINDING_DIFFERENT;
 	else if (f->setup)
@@ -1166,7 +1179,7 @@ find_trends(struct findings *all, const struct branch *b,
 		if (!found)
 			continue;
 		f.fresh = f.hi >= since;
-		find_setup(&f, b, s);
+		settle_setup(&f, b, s);
 		add_finding(all, &f);
 	}
 }
@@ -1197,7 +1210,7 @@ find_changes(struct findings *all, const struct branch *b,
 		measure_finding(f, s->v, b->npoints, c, n, i);
 		if (exact || c[i].spike)
 			f->evidence = NAN;
-		find_setup(f, b, s);
+		settle_setup(f, b, s);
 		f->fresh = f->hi >= r->since;
 	}
 	if (!exact)
@@ -1267,10 +1280,9 @@ compare_newest(struct findings *all, const struct branch *b,
 		f->at = f->hi = end;
 		for (f->lo = end; f->lo > 0 && isnan(s->v[f->lo - 1]);)
 			f->lo--;
-		f->setup = setup_find_change(
-		    b, s, f->series->machine, r->latest, end, end);
 		f->n[0] = m;
 		f->n[1] = n;
+		find_setup(f, b, s, r->latest);
 		if (!exact)
 			keep_runs(f, b, s, lo, end, k);
 		f->fresh = end >= r->since;
