@@ -209,10 +209,11 @@ static void
 append_list(struct sink *o, const struct metric_summary *d, const double *v,
     enum list what)
 {
-	static const char *const keys[] = {"values", "blocks", "sessions"};
+	static const char *const keys[] = {
+	    ",\"values\":[", ",\"blocks\":[", ",\"sessions\":["};
 
-	jsontext_key(&o->s, keys[what]);
-	str_addc(&o->s, '[');
+	/* The first member has no comma. */
+	str_add(&o->s, keys[what] + (o->s.s[o->s.len - 1] == '{'));
 	for (size_t i = 0; i < d->n; i++) {
 		uint32_t at = d->at[i];
 
