@@ -151,6 +151,21 @@ render_output(struct str *s, const struct opts *o, const struct model *m)
 	return rc;
 }
 
+/* Reads all records. Without one there is nothing to draw. */
+static int
+read_records(struct model *m, struct jsonl *in)
+{
+	int rc = model_read(m, in);
+
+	if (rc == 0 && jsonl_check_some(in) < 0)
+		return -1;
+	if (rc == 0 && !m->records)
+		return err_fail("no record can be drawn: give runs of "
+				"vkb-load, or what vkb-stats, vkb-compare, "
+				"vkb-detect, vkb-profile or vkb-env write");
+	return rc;
+}
+
 static int
 run_report(void *opts, struct opt_args *args)
 {
@@ -172,9 +187,10 @@ run_report(void *opts, struct opt_args *args)
 	if (!args->n && opt_stdin(&prog) < 0)
 		return -1;
 	in = jsonl_open((const char *const *)args->v, args->n);
-	rc = model_read(&m, in);
-	if (render_output(&s, o, &m) < 0 ||
-	    (!o->graphs && output_write(&out, &s) < 0))
+	rc = read_records(&m, in);
+	if (m.records &&
+	    (render_output(&s, o, &m) < 0 ||
+		(!o->graphs && output_write(&out, &s) < 0)))
 		rc = -1;
 	str_free(&s);
 	model_free(&m);

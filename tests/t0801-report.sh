@@ -49,8 +49,8 @@ test_that 'the undecided change is printed as in the text of vkb-compare, with i
 jq -c '.metrics.server_cpu_us_per_req = 8 + .run.index / 1000' "$a" >cpu.a
 jq -c '.metrics.server_cpu_us_per_req = 9 + .run.index / 1000' "$b" >cpu.b
 vkb-compare -f jsonl cpu.a cpu.b | vkb-report >other
-test_match '<br><span class="quiet">also CPU per request \+12\.[0-9]% worse</span></td></tr>' other \
-  'a change without a column is in the row'
+test_match '^<tr class="also"><td [^>]*>also CPU per request \+12\.[0-9]% worse</td></tr>' other \
+  'a change without a column is below the row'
 says 'All cases: 50 clients, ' page 'the page has what all cases have in common'
 test_same 9 "$(count '<tr data-kind="[a-z ]*" data-metric="m[0-2]"><th scope="row"><a href="#case' page)" \
   'each result has a row'
@@ -261,7 +261,7 @@ vkb-stats "$a" lived crashed | vkb-report - >poor2.html
 says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor2.html \
   'failed runs of summaries are counted'
 vkb-stats "$a" | vkb-report - "$a" >twice.html
-says '24 runs of 3 cases and 1 subject.' twice.html 'runs and their summaries are not counted twice'
+says '24 runs of 3 cases.' twice.html 'runs and their summaries are not counted twice'
 says '3 summaries are left out' twice.html 'the page counts the summaries that are left out'
 # Two summaries of a case that are not equal are of different runs, as in vkb-compare: the page
 # is that of all runs, but for the advice, which needs the runs.
@@ -269,7 +269,7 @@ jq -c --arg h "$(cat "$tests/data/fuzz/hist/latency")" '.hist = {latency_ns: $h}
   .run.session = if .run.index < 4 then "s" else "t" end' "$a" >all
 for s in s t; do jq -c "select(.run.session == \"$s\")" all | vkb-stats; done >halves
 vkb-report halves >whole.html
-says '24 runs of 3 cases and 1 subject.' whole.html 'the runs of several summaries are counted'
+says '24 runs of 3 cases.' whole.html 'the runs of several summaries are counted'
 vkb-stats all | vkb-report - >joined.html
 for h in whole joined; do
   sed 's/<[^>]*>/\n/g' $h.html | grep -vE '^$|^notes$|add runs: |records, by ' >$h.text
@@ -545,6 +545,14 @@ else
   test_skip 'a PNG of a plot' rsvg-convert
 fi
 
-test_that 'empty input is accepted, as vkb-detect that finds nothing leaves it' vkb-report /dev/null
-says 'Nothing was compared. 0 runs' .out 'a report of nothing has a page'
+test_status 2 'empty input is an error' vkb-report -o nothing /dev/null
+test_same 'vkb-report: no record in /dev/null: what writes it failed, or measured nothing' \
+  "$(cat .err)" 'the error says what is missing'
+printf '%s\n' '{"type":"commit","v":1,"commit":"a","title":"t"}' >commits
+test_status 2 'records that are not drawn are an error' vkb-report -o nothing commits
+test_match '^vkb-report: no record can be drawn: give runs of vkb-load, or ' .err \
+  'the error says what is drawn'
+test_that 'no page of nothing is written' test ! -e nothing
+vkb-report changes "$a" /dev/null >other
+test_match 'against unstable' other 'an empty file beside others is accepted, as vkb-detect that finds nothing leaves it'
 test_done

@@ -2,7 +2,8 @@
 /* Tables in .browse are sorted by their heads, searched and filtered by the
  * controls above them, and shown in pages. Rows begin with their name; a filter
  * of the key K keeps rows with its value among the words of data-K. A row of
- * class group is the head of its tbody, whose rows stay together. */
+ * class group is the head of its tbody, whose rows stay together; one of class
+ * also stays below its row. */
 (function () {
   /* What a cell is sorted by: a number, or a text in which numbers have zeros in
    * front, so that its order is that of its letters. */
@@ -31,8 +32,12 @@
     var groups = Array.from(table.tBodies).map(function (body) {
       var rows = Array.from(body.rows);
       var head = rows.length && rows[0].className === 'group' ? [rows.shift()] : [];
-      return { body: body, head: head, rows: rows.map(function (row) {
-        return { row: row, name: row.cells[0].textContent.toLowerCase() };
+      return { body: body, head: head, rows: rows.filter(function (row) {
+        return row.className !== 'also';
+      }).map(function (row) {
+        var next = row.nextElementSibling;
+        return { row: row, name: row.cells[0].textContent.toLowerCase(),
+          all: next && next.className === 'also' ? [row, next] : [row] };
       }) };
     });
     var pager = document.createElement('div'), shown, back, on;
@@ -59,7 +64,7 @@
         at += kept[i].length;
         g.body.hidden = !part.length;
         g.body.replaceChildren.apply(g.body,
-          g.head.concat(part.map(function (r) { return r.row; })));
+          part.reduce(function (all, r) { return all.concat(r.all); }, g.head));
       });
       table.hidden = !n;
       shown.textContent = !n ? 'no row matches'

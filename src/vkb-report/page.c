@@ -37,12 +37,35 @@ enum {
 	FEW = 12     /* cases: of more, details are folded at first */
 };
 
-/* Appends the answer of a result. */
+/* Appends an answer: of a case, or of one row. */
 static void
-write_badge(struct str *s, const struct row *r, const char *answer)
+write_badge(struct str *s, const struct brief_case *b)
 {
+	const struct row *r = b->worst;
+	struct str answer = {0};
+
+	if (b->first)
+		brief_write_answer(&answer, b);
+	else
+		str_add(&answer, brief_answer(b));
 	markup_printf(s, "<span class=\"badge %s\">%s</span>",
-	    r->waived ? "waived" : verdict_name(r->verdict), answer);
+	    !r              ? "none"
+		: r->waived ? "waived"
+			    : verdict_name(r->verdict),
+	    answer.s);
+	str_free(&answer);
+}
+
+/* Appends the answer of a case, as the first table has it. */
+static void
+write_case_answer(struct str *s, const struct model_result *result)
+{
+	struct brief b = brief_collect(result->pair->c);
+
+	for (size_t i = 0; i < b.n; i++)
+		if (b.v[i].pair == result->row->pair)
+			write_badge(s, &b.v[i]);
+	free(b.v);
 }
 
 /* Links only to the URL of the caller, since a record could name any host. */
@@ -373,8 +396,7 @@ write_case(struct str *s, const struct page *p, const struct model_case *k)
 		    k->place + 1, k->place < OPEN ? " open" : "", k->name);
 		str_addc(s, ' ');
 		if (k->nresults)
-			write_badge(s, k->results[0]->row,
-			    verdict_word(k->results[0]->row->verdict));
+			write_case_answer(s, k->results[0]);
 		str_add(s, "</summary>\n");
 	}
 	if (figures.len)
@@ -530,20 +552,23 @@ static const char *const result_metrics[] = {
     "rps", "capacity_rps", "p50_latency_ms", "p99_latency_ms"};
 enum { METRICS = sizeof result_metrics / sizeof *result_metrics };
 
-/* Writes a median and half of its interval, in percent. */
+/* Writes a median, and its interval below it. */
 static void
 write_median(struct str *s, const struct json *one)
 {
 	struct range ci = model_range(json_get(one, "ci95"));
 	double median = json_get_num(one, "median", NAN);
-	double half = 50 * (ci.hi - ci.lo) / median;
 
 	str_printf(
 	    s, "<td class=\"n\" data-v=\"%.9g\">", isnan(median) ? 0 : median);
 	html_number(s, median);
-	if (isfinite(half))
-		str_printf(
-		    s, " <span class=\"quiet\">&plusmn;%.1f%%</span>", half);
+	if (isfinite(ci.lo)) {
+		str_add(s, "<br><span class=\"quiet\">[");
+		html_number(s, ci.lo);
+		str_add(s, ", ");
+		html_number(s, ci.hi);
+		str_add(s, "]</span>");
+	}
 	str_add(s, "</td>");
 }
 
@@ -594,8 +619,8 @@ write_results(struct str *s, const struct page *p)
 		}
 	str_add(&columns, "|>runs");
 	html_browse(s, PAGE, NULL, NULL, 0);
-	html_table(s, "Medians", "Medians, and half of their 95% intervals.",
-	    columns.s, NULL, 0);
+	html_table(s, "Medians", "Medians, and their 95% intervals.", columns.s,
+	    NULL, 0);
 	for (size_t i = 0; i < m->ncases; i++)
 		for (size_t k = 0; k < m->order[i]->ncells; k++)
 			write_result_row(s, p, m->order[i]->cells[k], has);
@@ -922,8 +947,12 @@ write_profile(struct str *s, const struct model *m, const struct json *rec,
     struct embedded *sum)
 {
 	const char *svg = json_get_str(json_get(rec, "artifacts"), "svg");
+	bool numbers = json_first(json_get(rec, "per_req")) ||
+	    json_first(json_get(rec, "derived"));
 	struct str t = {0};
 
+	if (!svg && !numbers && !json_get_str(rec, "error"))
+		return;
 	format_profile_name(&t, m, rec);
 	html_tag(s, "h3", NULL, t.s);
 	if (json_get_str(rec, "error"))
@@ -933,8 +962,7 @@ write_profile(struct str *s, const struct model *m, const struct json *rec,
 		    json_get_str(rec, "error"));
 	if (svg)
 		write_graph(s, svg, t.s, sum);
-	if (json_first(json_get(rec, "per_req")) ||
-	    json_first(json_get(rec, "derived"))) {
+	if (numbers) {
 		str_add(s, "<dl class=\"list\">\n");
 		html_members(s, json_get(rec, "per_req"));
 		html_members(s, json_get(rec, "derived"));
@@ -980,7 +1008,8 @@ begin_group(struct str *s, const char *metric, const struct forest *f,
 	figure_label(&title, metric);
 	forest_ends(f, lo, hi);
 	markup_printf(s,
-	    "<tbody><tr class=\"group\"><th scope=\"rowgroup\">%s</th>",
+	    "<tbody><tr class=\"group\"><th scope=\"rowgroup\" colspan=\"2\">"
+	    "%s</th>",
 	    title.s);
 	str_printf(s,
 	    "%s<td class=\"chart\"><span class=\"ends\"><span>%s</span>"
@@ -1057,7 +1086,8 @@ write_row_notes(struct str *s, const struct row *r)
 		markup_printf(s, "; %s", r->reason);
 	if (r->needed && !report_is_hopeless(r))
 		str_printf(s, "; needs %zu runs", r->needed);
-	report_notes(&notes, r);
+	if (!r->noise)
+		report_notes(&notes, r);
 	if (notes.len)
 		markup_printf(s, "; %s", notes.s);
 	str_add(s, "</span>");
@@ -1089,7 +1119,7 @@ write_result(struct str *s, const struct page *p, const struct forest *f,
 	markup_printf(s, "%s</td>", t.s);
 	write_chart(s, f, r);
 	str_printf(s, "<td data-v=\"%d\">", (int)verdict_rank(r->verdict));
-	write_badge(s, r, verdict_word(r->verdict));
+	write_badge(s, &(struct brief_case){.worst = r});
 	write_row_notes(s, r);
 	str_add(s, "</td></tr>\n");
 	str_free(&t);
@@ -1112,7 +1142,7 @@ write_metric(struct str *s, const struct page *p, const char *name, size_t at,
 			rows[n++] = m->results[i].row;
 		}
 	f = forest_new(rows, n, name);
-	begin_group(s, name, &f, "<td></td><td></td><td></td>", "");
+	begin_group(s, name, &f, "<td></td><td></td>", "");
 	for (size_t i = 0; i < n; i++)
 		write_result(s, p, &f, v[i], at);
 	str_add(s, "</tbody>\n");
@@ -1190,7 +1220,7 @@ describe_together(struct headline *h, const struct brief *b)
 	for (size_t i = 0; i < b->n && brief_is_change(&b->v[i]); i++) {
 		const char *text = b->v[i].pair->together;
 
-		if (text && *text && n++ < TOGETHER)
+		if (text && *text && !strstr(h->what, text) && n++ < TOGETHER)
 			add_sentence(&h->facts, mem_printf("%s.", text));
 	}
 	if (n > TOGETHER)
@@ -1209,6 +1239,7 @@ describe_pair(struct headline *h, const struct pair *p, const struct brief *b)
 
 	*h = (struct headline){.pair = p,
 	    .outcome = report_find_canary(c) ? VERDICT_INSUFFICIENT
+		: b->n && b->v[0].worst      ? b->v[0].worst->verdict
 					     : verdict_foremost(c->count),
 	    .next = json_get_str(c->record, "next")};
 	report_caution(&s, c);
@@ -1269,14 +1300,21 @@ describe_history(struct headline *h, const struct model *m)
 		h->outcome = worse ? VERDICT_REGRESSION : VERDICTS;
 		str_clear(&s);
 	} else
-		h->what = mem_str("Nothing was compared.");
-	str_printf(&s, "%.0f run%s of %zu case%s and %zu subject%s", m->runs,
-	    num_plural(m->runs), m->ncases, num_plural((double)m->ncases),
-	    m->nsubjects, num_plural((double)m->nsubjects));
+		h->what =
+		    m->nsubjects == 1 ? NULL : mem_str("Nothing was compared.");
+	str_printf(&s, "%.0f run%s of %zu case%s", m->runs, num_plural(m->runs),
+	    m->ncases, num_plural((double)m->ncases));
+	if (m->nsubjects != 1)
+		str_printf(&s, " and %zu subject%s", m->nsubjects,
+		    num_plural((double)m->nsubjects));
 	if (m->failed > 0)
 		str_printf(&s, "; %.0f run%s failed", m->failed,
 		    num_plural(m->failed));
-	add_sentence(&h->facts, mem_printf("%s.", s.s));
+	str_addc(&s, '.');
+	if (h->what)
+		add_sentence(&h->facts, mem_str(s.s));
+	else
+		h->what = mem_str(s.s);
 	if (!m->nchanges && m->nsubjects == 2)
 		add_sentence(&h->facts,
 		    mem_str("To compare the subjects, add the output of "
@@ -1298,11 +1336,11 @@ free_headline(struct headline *h)
 	free(h->what);
 }
 
-/* --- The first table of the page: a row for each case that changed, or likely
- * changed, as the text report of vkb-compare has it. */
+/* --- The first table of the page: a row for each case that changed or is
+ * undecided, as the text report of vkb-compare has it. */
 
 static const char *const column_classes[OPTIONAL] = {
-    [CHANGE] = "", [P50] = " wide", [P99] = " wide", [WORK] = " work"};
+    [CHANGE] = "", [P50] = " more", [P99] = " more", [WORK] = " more"};
 
 /* Adds an attribute: how probable it is that the value truly changed. */
 static void
@@ -1355,7 +1393,7 @@ static void
 write_changed_row(struct str *s, const struct page *p, const struct forest *f,
     struct layout *l, const struct brief_case *b)
 {
-	struct str answer = {0}, rest = {0};
+	struct str rest = {0};
 
 	str_add(s, "<tr><th scope=\"row\">");
 	write_case_link(s, model_case(p->m, b->pair->side[0]->config));
@@ -1366,15 +1404,17 @@ write_changed_row(struct str *s, const struct page *p, const struct forest *f,
 	for (enum column i = P50; i < OPTIONAL; i++)
 		if (l->has[i])
 			write_column(s, l, b, i);
-	str_printf(
-	    s, "<td data-v=\"%d\">", (int)verdict_rank(b->worst->verdict));
-	brief_write_answer(&answer, b);
-	write_badge(s, b->worst, answer.s);
+	str_printf(s, "<td class=\"answer\" data-v=\"%d\">",
+	    (int)verdict_rank(b->worst->verdict));
+	write_badge(s, b);
+	str_add(s, "</td>");
+	str_add(s, "</tr>\n");
 	brief_add_rest(&rest, l, b);
 	if (rest.len)
-		markup_printf(s, "<br><span class=\"quiet\">%s</span>", rest.s);
-	str_add(s, "</td></tr>\n");
-	str_free(&answer);
+		markup_printf(s,
+		    "<tr class=\"also\"><td class=\"quiet\" "
+		    "colspan=\"%d\">%s</td></tr>\n",
+		    OPTIONAL + 3, rest.s);
 	str_free(&rest);
 }
 
@@ -1414,8 +1454,7 @@ write_changed_metric(struct str *s, const struct page *p, struct layout *l,
 			if (l->has[i])
 				str_printf(&cells, "<td class=\"%s\"></td>",
 				    column_classes[i] + 1);
-		begin_group(s, metric, &f, "<td class=\"wide\"></td><td></td>",
-		    cells.s);
+		begin_group(s, metric, &f, "<td class=\"wide\"></td>", cells.s);
 		for (size_t i = 0; i < n; i++)
 			if (strcmp(b[i].first->name, metric) == 0)
 				write_changed_row(s, p, &f, l, &b[i]);
@@ -1425,32 +1464,44 @@ write_changed_metric(struct str *s, const struct page *p, struct layout *l,
 	free(v);
 }
 
-/* The cases of a comparison that changed. */
+/* Returns how many cases have a row: those that changed, and some undecided. */
+static size_t
+count_shown(const struct brief *b)
+{
+	size_t n = 0;
+
+	while (n < b->n &&
+	    (brief_is_change(&b->v[n]) ||
+		(n < PAGE && b->v[n].worst &&
+		    b->v[n].worst->verdict != VERDICT_EQUIVALENT)))
+		n++;
+	return n;
+}
+
 static void
 write_changed(struct str *s, const struct page *p, const struct pair *pair,
     const struct brief *b)
 {
-	struct layout l = {.name = SIZE_MAX};
-	size_t changed = 0, n;
+	struct layout l = {.name = SIZE_MAX, .narrow = NO_FUNCTIONS};
+	size_t shown = count_shown(b), n;
 	const char **metrics = model_compared(p->m, &n);
 
-	while (changed < b->n && brief_is_change(&b->v[changed]))
-		changed++;
-	if (changed) {
-		brief_choose_columns(&l, b, changed);
+	if (shown) {
+		brief_choose_columns(&l, b, shown);
 		html_browse(s, PAGE, NULL, NULL, 0);
 		markup_printf(s,
 		    "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-		    "aria-label=\"Cases that changed: %s against %s\">\n"
+		    "aria-label=\"Cases: %s against %s\">\n"
 		    "<table class=\"changed\">\n",
 		    pair->contender->name, pair->base->name);
 		write_changed_head(s, &l);
 		for (size_t i = 0; i < n; i++)
-			write_changed_metric(
-			    s, p, &l, b->v, changed, metrics[i]);
-		str_add(s,
-		    "</table>\n</div>\n<p class=\"quiet\">=: no change, "
-		    "~: undecided</p>\n");
+			write_changed_metric(s, p, &l, b->v, shown, metrics[i]);
+		str_add(s, "</table>\n</div>\n");
+		if (l.legend)
+			str_add(s,
+			    "<p class=\"quiet\">=: no change, "
+			    "~: undecided</p>\n");
 		html_browse_end(s);
 	}
 	free(metrics);
@@ -1575,10 +1626,12 @@ format_title(struct str *s, const struct page *p)
 
 	if (p->title)
 		str_add(s, p->title);
-	else if (m->npairs)
-		str_printf(s, "%s against %s", m->pairs[0].contender->name,
-		    m->pairs[0].base->name);
-	else if (m->nsubjects == 1)
+	else if (m->npairs) {
+		for (size_t i = 0; i < m->npairs; i++)
+			str_printf(s, "%s%s", i ? ", " : "",
+			    m->pairs[i].contender->name);
+		str_printf(s, " against %s", m->pairs[0].base->name);
+	} else if (m->nsubjects == 1)
 		str_printf(s, "Benchmarks of %s", m->ordered[0]->name);
 	else
 		str_add(s, "Benchmarks");
@@ -1619,7 +1672,7 @@ write_legend(struct str *s, const struct page *p)
 	str_add(s, "</ul>\n");
 }
 
-enum fold { FOLD_NEVER, FOLD_MANY, FOLD_CHANGED, FOLD_ALWAYS };
+enum fold { FOLD_NEVER, FOLD_MANY, FOLD_ALWAYS };
 
 struct section {
 	const char *id, *title;
@@ -1629,7 +1682,7 @@ struct section {
 
 static const struct section sections[] = {
     {"history", "History", FOLD_NEVER, write_history},
-    {"changes", "All results", FOLD_CHANGED, write_all_changes},
+    {"changes", "All results", FOLD_ALWAYS, write_all_changes},
     {"cases", "Cases", FOLD_MANY, write_cases},
     {"scaling", "Scaling", FOLD_MANY, write_scaling},
     {"profiles", "Profiles", FOLD_MANY, write_profiles},
@@ -1639,18 +1692,12 @@ static const struct section sections[] = {
 
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
-/* Is a section open at first? It is if the page is short, and the section is
- * not about what the table above it has already. */
+/* Is a section open at first? Some are if the page is short. */
 static bool
 is_open(const struct model *m, const struct section *part)
 {
-	bool changed =
-	    m->nresults && m->results[0].row->verdict < VERDICT_EQUIVALENT;
-
 	return part->fold == FOLD_NEVER ||
-	    (m->ncases <= FEW &&
-		(part->fold == FOLD_MANY ||
-		    (part->fold == FOLD_CHANGED && !changed)));
+	    (part->fold == FOLD_MANY && m->ncases <= FEW);
 }
 
 static void
