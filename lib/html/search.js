@@ -2,7 +2,7 @@
 // title first, and the place of the first one. words.js has the texts.
 (function () {
   var input = document.getElementById("search"), found = document.getElementById("found");
-  var main = document.querySelector("main");
+  var page = document.getElementById("page");
 
   function escape(s) {
     return s.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
@@ -11,7 +11,7 @@
   function show() {
     var words = input.value.toLowerCase().split(/\s+/).filter(Boolean), rows = [];
 
-    main.hidden = words.length > 0;
+    page.hidden = words.length > 0;
     if (words.length)
       pages.forEach(function (p) {
         var text = p[2].toLowerCase(), title = (p[0] + " " + p[1]).toLowerCase(), at, rank = 0;
@@ -28,8 +28,9 @@
           escape(p[2].slice(at + words[0].length, at + 140)) + "...</p>")]);
       });
     rows.sort(function (a, b) { return b[0] - a[0]; });
-    found.innerHTML = words.length && !rows.length ? "<p>no page has these words</p>" :
-      rows.map(function (r) { return r[1]; }).join("\n");
+    found.innerHTML = !words.length ? "" : rows.length ?
+      "<h1>Pages found</h1>" + rows.map(function (r) { return r[1]; }).join("\n") :
+      "<h1>No page has these words</h1>";
   }
 
   input.addEventListener("input", show);
