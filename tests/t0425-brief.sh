@@ -459,4 +459,31 @@ test_status 1 'an exact count that differs fails, with the same server too' judg
 says '^- SET 100K -> 9[12]\.[0-9]K -[78]\.[0-9]% \[.*\] = \+3\.3% .*more work$' 'the row has the count'
 vkb-compare -v --baseline old work >long
 test_match 'SET executes 3\.3% more instructions .*; what$' long 'the answer has the count'
+
+# --- a change that looks clear, of few runs that vary much
+
+# rounds LABEL RPS...: prints a round for each
+rounds() {
+  label=$1 n=0
+  shift
+  for v; do
+    n=$((n + 1))
+    printf '{"type":"run","v":1,"subject":{"label":"%s"},"config":{"command":"SET"},"run":{"session":"s","index":%d,"block":%d},"env":{"virtual":true},"metrics":{"rps":%s,"elapsed_s":5},"status":"ok"}\n' "$label" $n $n "$v"
+  done
+}
+{
+  rounds old 1040 820 1110 1270
+  rounds new 1930 1150 2250 1680
+} >few
+test_that 'four rounds that vary' judge few
+says '^[?] SET .* \+[0-9.]+% \[\+[0-9.]+, \+[0-9.]+\] undecided$' 'the interval of the change is beyond 0'
+tr '\n' ' ' <text >line
+test_match 'Undecided: SET \(4 runs that vary by 2[0-9]% can differ as much by chance\)\. [0-9]+ more runs' line \
+  'the answer says why it is not decided, and how many runs are missing'
+{
+  rounds old 1040 820 1110 1270
+  rounds new 1130 850 1250 1180
+} >few
+test_that 'four rounds that vary more than they changed' judge few
+says 'Undecided: SET \(runs vary by 1[0-9]%\)' 'the reason is that they vary'
 test_done

@@ -12,6 +12,7 @@
 #include "table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -272,11 +273,33 @@ is_coarse(const struct row *r)
 	return 2 * r->model.step > r->facts.wide;
 }
 
+/* Adds how much the runs vary. Of a larger change a reader asks why it is not
+ * decided. */
+static void
+add_variation(struct str *s, const struct row *r)
+{
+	const struct verdict_facts *f = &r->facts;
+	double v = measure_variation(r);
+	bool hopeless = report_is_hopeless(r), larger;
+	char by[32];
+
+	if (isnan(v)) {
+		str_add(s, "runs vary");
+		return;
+	}
+	larger = !hopeless && 100 * fabs(f->ratio - 1) > v;
+	snprintf(
+	    by, sizeof by, v < 10 ? "vary by %.1f%%" : "vary by %.0f%%", v);
+	if (larger)
+		str_printf(s, "%zu runs that %s can differ as much by chance",
+		    f->m < f->n ? f->m : f->n, by);
+	else
+		str_printf(s, "%sruns %s", hopeless ? "too noisy: " : "", by);
+}
+
 void
 report_reason(struct str *s, const struct row *r)
 {
-	double v;
-
 	if (r->reason) {
 		str_add(s, r->reason);
 		return;
@@ -298,16 +321,8 @@ report_reason(struct str *s, const struct row *r)
 					 : 100 * r->margin);
 	else if (r->rare.above_ms > 0 && r->model.own.var <= r->rare.least_var)
 		str_add(s, "too few requests");
-	else {
-		v = measure_variation(r);
-		if (isnan(v))
-			str_add(s, "runs vary");
-		else
-			str_printf(s,
-			    v < 10 ? "%s vary by %.1f%%" : "%s vary by %.0f%%",
-			    report_is_hopeless(r) ? "too noisy: runs" : "runs",
-			    v);
-	}
+	else
+		add_variation(s, r);
 }
 
 void
