@@ -218,6 +218,9 @@ runs "$(id 9)" 2026-01-09T00:00:00Z s99 5 10000 ',"ref":"unstable"' |
 history add y year
 test_that 'site is accepted' site --commit-url https://example.com/c/ y out
 test_match '^vkb-history: 25 pages made, 0 unchanged, 0 removed$' .err 'the message has the number of pages'
+cp out/index.html index.was
+test_status 2 'a history that is not there' site nowhere out
+test_that 'the index is the same after that' cmp index.was out/index.html
 test_same 24 "$(find out/commit -name '*.html' | wc -l | tr -d ' ')" 'each commit has a page'
 test_match '24 commits, 2 cases, 2026-01-01 to 2026-01-24' out/index.html 'the index has the numbers of commits and cases'
 words out/index.html >said

@@ -20,6 +20,7 @@
 #include "tempfile.h"
 #include "trends.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -658,8 +659,12 @@ int
 site_write(const char *dir, const char *out, const char *url, bool quiet)
 {
 	struct site s = {.out = out, .url = url};
+	DIR *d = opendir(dir);
 	int lock, rc;
 
+	if (!d) /* what the site shows of it stays */
+		return err_fail_sys("cannot read '%s'", dir);
+	closedir(d);
 	if (url && html_check_url("--commit-url", url) < 0)
 		return -1;
 	if (is_same_folder(dir, out))
