@@ -7,6 +7,7 @@
  */
 #include "changepoint.h"
 #include "mem.h"
+#include "../unit/normal.h"
 #include "rng.h"
 #include "trend.h"
 
@@ -25,21 +26,15 @@ static size_t series = 400;
 static const struct changepoint_rules ours = {
     CHANGEPOINT_WINDOW, CHANGEPOINT_P, 0, false};
 
-static double
-draw_normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
-
 /* Sets v to 100 and noise, with lag-1 autocorrelation 'ar'. */
 static void
 make_noise(double *v, size_t n, double ar, struct rng *r)
 {
-	double e = draw_normal(r);
+	double e = normal_draw(r);
 
 	for (size_t i = 0; i < n; i++) {
 		v[i] = 100 + NOISE * e;
-		e = ar * e + sqrt(1 - ar * ar) * draw_normal(r);
+		e = ar * e + sqrt(1 - ar * ar) * normal_draw(r);
 	}
 }
 
@@ -204,7 +199,7 @@ measure_slope(const struct slope *l, double ar)
 		for (size_t k = 0; k < l->points; k++) {
 			double at = fmax(0, (double)k - (double)l->first);
 
-			walk += l->last ? 0 : draw_normal(&r);
+			walk += l->last ? 0 : normal_draw(&r);
 			v[k] += walk;
 			if (l->last)
 				v[k] -= l->all *
@@ -253,7 +248,7 @@ make_history(double *v, struct rng *r)
 	for (size_t i = 0; i < POINTS; i++) {
 		if (i % 2000 == 1000)
 			level *= rng_below(r, 2) ? 1.05 : 1 / 1.05;
-		v[i] = level + 10 * draw_normal(r);
+		v[i] = level + 10 * normal_draw(r);
 	}
 }
 

@@ -9,6 +9,7 @@
  * many series, the default is 60.
  */
 #include "../unit/readbranch.h"
+#include "../unit/normal.h"
 #include "rng.h"
 #include "vkb-detect/finding.h"
 
@@ -29,12 +30,6 @@ struct kind {
 	bool one;        /* only the first machine has the step */
 	bool shared;     /* each commit is measured by one machine */
 };
-
-static double
-draw_normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
 
 static void
 add_run(struct str *s, size_t commit, size_t series, size_t machine, bool named,
@@ -58,7 +53,7 @@ make_history(struct str *s, const struct kind *k, size_t series, struct rng *r)
 	double a = sqrt(1 - k->ar * k->ar);
 
 	for (size_t i = 0; e && i < machines * series; i++)
-		e[i] = draw_normal(r);
+		e[i] = normal_draw(r);
 	for (size_t c = 0; e && c < k->commits; c++)
 		for (size_t i = 0; i < machines * series; i++) {
 			size_t m = i / series, of = i % series;
@@ -68,7 +63,7 @@ make_history(struct str *s, const struct kind *k, size_t series, struct rng *r)
 
 			if (k->shared && c % machines != m)
 				continue;
-			e[i] = c ? k->ar * e[i] + a * draw_normal(r) : e[i];
+			e[i] = c ? k->ar * e[i] + a * normal_draw(r) : e[i];
 			add_run(s, c, of, m, k->machines > 0,
 			    1e5 * (double)(m + 1) *
 				exp(k->noise * by * e[i] + has * k->step));

@@ -24,6 +24,7 @@
 #include "metric.h"
 #include "num.h"
 #include "ranks.h"
+#include "../unit/normal.h"
 #include "rng.h"
 #include "judge/samplesize.h"
 #include "stats.h"
@@ -63,18 +64,11 @@ struct result {
 
 /* ---- noise */
 
-/* Box and Muller (1958). */
-static double
-draw_normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
-
 /* Noise of mean 0 and standard deviation 1, or nearly so. */
 static double
 draw_noise(struct rng *r, enum shape shape)
 {
-	double z = draw_normal(r);
+	double z = normal_draw(r);
 
 	switch (shape) {
 	case SKEWED:
@@ -84,7 +78,7 @@ draw_noise(struct rng *r, enum shape shape)
 		double s = 0;
 
 		for (int i = 0; i < 3; i++) {
-			double x = draw_normal(r);
+			double x = normal_draw(r);
 
 			s += x * x;
 		}
@@ -211,15 +205,15 @@ count_runs(const struct cell *c, int side)
 static void
 draw_turns(struct rng *r, const struct cell *c, int turns, struct turns *to)
 {
-	double machine = draw_normal(r), step = sqrt(1 - pow(c->machine_ar, 2));
+	double machine = normal_draw(r), step = sqrt(1 - pow(c->machine_ar, 2));
 	bool busy = rng_unit(r) < .5;
 	/* A side that is measured after the other is a session of its own. */
 	double later = c->layout == APART && c->session_sd > 0
-	    ? M_SQRT2 * c->session_sd * draw_normal(r)
+	    ? M_SQRT2 * c->session_sd * normal_draw(r)
 	    : 0;
 
 	for (int t = 0; t < turns; t++) {
-		machine = c->machine_ar * machine + step * draw_normal(r);
+		machine = c->machine_ar * machine + step * normal_draw(r);
 		busy = rng_unit(r) < .2 ? !busy : busy;
 		to->slower[t] = c->machine_sd * machine +
 		    (busy ? c->neighbour : 0) +
@@ -227,7 +221,7 @@ draw_turns(struct rng *r, const struct cell *c, int turns, struct turns *to)
 		    (c->layout == APART && t >= count_runs(c, 0) ? later : 0) +
 		    (t == 0 ? c->first : 0);
 		for (int m = 0; m < METRICS; m++)
-			to->noise[t][m] = draw_normal(r);
+			to->noise[t][m] = normal_draw(r);
 	}
 }
 
@@ -301,13 +295,13 @@ draw_case(struct rng *r, const struct cell *c, int s, const struct turns *all,
 			else if (t % 2 == 0)
 				first = !first;
 			if (t % 2 == 0)
-				shared = c->round_sd * draw_normal(r);
+				shared = c->round_sd * normal_draw(r);
 			slow += shared + (t % 2 ? c->position : 0);
 		}
 		side = find_side(c, s, t, first);
 		if (c->boots && t % (2 * boot) == 0)
 			for (int j = 0; j < 2; j++)
-				placed[j] = c->placement * draw_normal(r);
+				placed[j] = c->placement * normal_draw(r);
 		slow += placed[side];
 		cv = noisier *
 		    (side && c->contender_cv > 0 ? c->contender_cv : c->cv);
@@ -387,15 +381,15 @@ draw_report(struct rng *r, const struct cell *c, struct drawn *all)
 	for (int k = 0; k < c->cases; k++)
 		all[k].n[0] = all[k].n[1] = 0;
 	for (int s = 0; s < sessions; s++) {
-		double common = c->session_sd * draw_normal(r);
+		double common = c->session_sd * normal_draw(r);
 		struct turns turns;
 
 		if (s < c->sessions)
-			common += c->machines * draw_normal(r);
+			common += c->machines * normal_draw(r);
 		draw_turns(r, c, count_turns(c, s), &turns);
 		for (int k = 0; k < c->cases; k++)
 			draw_case(r, c, s, &turns,
-			    common + c->case_sd * draw_normal(r),
+			    common + c->case_sd * normal_draw(r),
 			    find_change(c, k),
 			    c->noisier > 0 &&
 				    k >= c->cases - (c->noisy ? c->noisy : 1)

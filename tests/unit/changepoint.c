@@ -10,6 +10,7 @@
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "normal.h"
 #include "rng.h"
 #include "serial.h"
 #include "spike.h"
@@ -37,12 +38,6 @@ found(const double *v, size_t n, const struct changepoint_rules *r)
 		    "%s%s%zu", i ? " " : "", c[i].spike ? "~" : "", c[i].at);
 	free(c);
 	return text;
-}
-
-static double
-normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
 }
 
 /* Numbers from the tests of Apache Otava (change_point_divisive_test.py,
@@ -150,11 +145,11 @@ stretched(size_t k, double ar)
 
 	rng_seed(&r, 5, k);
 	for (size_t i = 0; i < 4000; i++) {
-		double e = normal(&r);
+		double e = normal_draw(&r);
 
 		for (size_t j = 0; j < 60; j++) {
 			v[j] = e;
-			e = ar * e + sqrt(1 - ar * ar) * normal(&r);
+			e = ar * e + sqrt(1 - ar * ar) * normal_draw(&r);
 		}
 		hits += spike_test_stretch(v, 60, 60 - k) < .01;
 	}
@@ -348,7 +343,7 @@ scale(void)
 		for (size_t i = 0; i < 200; i++) {
 			if (rng_below(&r, 40) == 0)
 				level *= .9 + .2 * rng_unit(&r);
-			v[i] = level + 2 * normal(&r);
+			v[i] = level + 2 * normal_draw(&r);
 			if (rng_below(&r, 50) == 0)
 				v[i] = NAN;
 			w[i] = v[i] * 3.7e5;
@@ -372,7 +367,7 @@ false_points(double ar, const struct changepoint_rules *rules, size_t series)
 		struct changepoint *c;
 
 		for (size_t i = 0; i < 300; i++) {
-			e = ar * e + sqrt(1 - ar * ar) * normal(&r);
+			e = ar * e + sqrt(1 - ar * ar) * normal_draw(&r);
 			v[i] = 100 + 3 * e;
 		}
 		sum += changepoint_find(v, 300, rules, &c);
@@ -395,7 +390,7 @@ power(double sigmas, size_t after, double ar, size_t series)
 		size_t n;
 
 		for (size_t i = 0; i < 120; i++) {
-			e = ar * e + sqrt(1 - ar * ar) * normal(&r);
+			e = ar * e + sqrt(1 - ar * ar) * normal_draw(&r);
 			v[i] = 100 + e + (i >= 120 - after ? sigmas : 0);
 		}
 		n = changepoint_find(v, 120,

@@ -8,6 +8,7 @@
 
 #include "json.h"
 #include "metric.h"
+#include "normal.h"
 #include "rng.h"
 #include "str.h"
 #include "tdist.h"
@@ -221,13 +222,6 @@ cases(void)
 	json_free(search);
 }
 
-/* Box and Muller (1958). */
-static double
-normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
-
 enum { TIMES = 400, ROUNDS = 30, MANY = 200 };
 
 /* Two builds of one case, 30 rounds at most, which is a minute of two seconds
@@ -251,8 +245,8 @@ simulate(double change, double sd, size_t rounds, bool gives_up)
 		size_t n;
 
 		for (size_t k = 0; k < rounds; k++) { /* sd: of the ratio */
-			x[k] = 1e5 * exp(.1 * normal(&r));
-			y[k] = x[k] * (1 + change) * exp(sd * normal(&r));
+			x[k] = 1e5 * exp(.1 * normal_draw(&r));
+			y[k] = x[k] * (1 + change) * exp(sd * normal_draw(&r));
 		}
 		for (;; at *= 1.5) {
 			n = (size_t)fmin((double)rounds, round(at));

@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "machines.h"
+#include "normal.h"
 #include "rng.h"
 #include "vkb-detect/finding.h"
 
@@ -136,12 +137,6 @@ test_unknown_hosts(void)
 
 enum { CASES = 3, COMMITS = 40, REPORTS = 60, MOST = 6 };
 
-static double
-draw_normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
-
 /* Adds a run of a case on a machine at a commit; 'x' of what is usual. */
 static void
 add_value(struct str *s, size_t commit, size_t machine, size_t kase, double x)
@@ -170,7 +165,7 @@ make_history(struct str *s, size_t machines, size_t first, double step,
 		for (size_t m = 0; m < machines; m++)
 			for (size_t k = 0; k < CASES; k++) {
 				e[m][k] = ar * e[m][k] +
-				    sqrt(1 - ar * ar) * draw_normal(r);
+				    sqrt(1 - ar * ar) * normal_draw(r);
 				add_value(s, c, m, k,
 				    exp(.1 *
 					(e[m][k] -
@@ -261,7 +256,7 @@ test_noisier_commits(void)
 		for (size_t k = 0; k < 20 * COMMITS; k++)
 			add_value(&s, k / 20, 0, k % 20,
 			    exp((k / 20 + 5 < COMMITS ? .03 : .18) *
-				draw_normal(&r)));
+				normal_draw(&r)));
 		read_branch(&b, &s);
 		finding_find_all(&all, &b, &rules);
 		for (size_t k = 0; k < all.n; k++)

@@ -4,6 +4,7 @@
 #include "hist.h"
 #include "mem.h"
 #include "outlier.h"
+#include "normal.h"
 #include "rng.h"
 #include "stats.h"
 #include "steady.h"
@@ -13,13 +14,6 @@
 #include <stdlib.h>
 
 #define N(a) (sizeof(a) / sizeof *(a))
-
-/* Box and Muller (1958). */
-static double
-normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
 
 /* Computed with 40 digits by another program (mpmath). */
 static void
@@ -162,7 +156,7 @@ histograms(void)
 	    "the difference to a histogram without counts is NAN");
 	rng_seed(&r, 3, 0);
 	for (int i = 0; i < 20000; i++)
-		hist_add(big, (int64_t)(100000 * exp(normal(&r) / 4)), 1);
+		hist_add(big, (int64_t)(100000 * exp(normal_draw(&r) / 4)), 1);
 	d = histdiff_ks(big, big);
 	tap_ok(
 	    d.d == 0 && d.w1 == 0, "a histogram does not differ from itself");
@@ -234,7 +228,8 @@ outlier_laws(void)
 
 		n = 3 + rng_below(&r, 60);
 		for (size_t i = 0; i < n; i++) {
-			v[i] = 100 + (t % 2 ? normal(&r) : rint(normal(&r)));
+			v[i] = 100 +
+			    (t % 2 ? normal_draw(&r) : rint(normal_draw(&r)));
 			if (rng_below(&r, 8) == 0)
 				v[i] *= scale * (1 + rng_unit(&r));
 			w[n - 1 - i] = 8 * v[i];
@@ -289,12 +284,12 @@ courses(void)
 
 	rng_seed(&r, 9, 0);
 	for (int i = 0; i < 120; i++)
-		v[i] = 100 - 60 * exp(-i / 10.) + normal(&r);
+		v[i] = 100 - 60 * exp(-i / 10.) + normal_draw(&r);
 	s = steady_judge(v, 120);
 	tap_ok(s.verdict == STEADY_STEADY && s.cut >= 20 && s.cut <= 60,
 	    "a warm-up at the start is cut: %zu", s.cut);
 	for (int i = 0; i < 120; i++)
-		v[i] = 100 - .1 * i + normal(&r) / 4;
+		v[i] = 100 - .1 * i + normal_draw(&r) / 4;
 	s = steady_judge(v, 120);
 	tap_ok(s.verdict == STEADY_DRIFTING && s.drift < -.05,
 	    "a decrease by a tenth is a drift: %g", s.drift);
@@ -327,7 +322,7 @@ courses(void)
 		steady_slope(up, 2, 512) == 1,
 	    "two values have a slope, one value has none");
 	for (int i = 0; i < 2000; i++)
-		v[i] = i + 1000 + 5 * normal(&r);
+		v[i] = i + 1000 + 5 * normal_draw(&r);
 	t = steady_trend(v, 2000, 512);
 	tap_near(t.slope, 1, 1e-3,
 	    "the trend of many values is that of the medians of neighbours");
@@ -336,7 +331,7 @@ courses(void)
 	tap_ok(t.lo < 1 && 1 < t.hi,
 	    "the interval of the trend contains the true slope");
 	for (int i = 0; i < 120; i++)
-		v[i] = (i < 40 ? 80 : 100) + normal(&r) / 2;
+		v[i] = (i < 40 ? 80 : 100) + normal_draw(&r) / 2;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
 	    "warmup", "80, then 100 requests per second");
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, false)),
@@ -349,7 +344,7 @@ courses(void)
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 2, true)),
 	    "unsteady", "the level changes in the last quarter");
 	for (int i = 0; i < 120; i++)
-		v[i] = (i < 40 ? 100 : 101) + normal(&r) / 2;
+		v[i] = (i < 40 ? 100 : 101) + normal_draw(&r) / 2;
 	tap_str(steady_kind_name(steady_classify(v, 120, first, 1, true)),
 	    "flat", "1 %% is not another level");
 }
@@ -418,11 +413,12 @@ splits(void)
 	rng_seed(&r, 21, 0);
 	for (size_t i = 0; i < 600; i++) {
 		if (i % 60 == 0)
-			machine = 3 * normal(&r);
+			machine = 3 * normal_draw(&r);
 		if (i % 10 == 0)
-			session = 2 * normal(&r);
+			session = 2 * normal_draw(&r);
 		many[i] = (struct variance_run){
-		    100 + machine + session + normal(&r), .25, i / 10, i / 60};
+		    100 + machine + session + normal_draw(&r), .25, i / 10,
+		    i / 60};
 	}
 	variance_split(many, 600, p);
 	tap_ok(sqrt(p[VARIANCE_MACHINE].var) > 1.5 &&
@@ -460,7 +456,7 @@ splits(void)
 	    "neighbours that alternate do not reduce the variance below s^2 / "
 	    "n");
 	for (int i = 0; i < 100; i++)
-		block[i] = i % 10 ? block[i - 1] : normal(&r);
+		block[i] = i % 10 ? block[i - 1] : normal_draw(&r);
 	tap_ok(variance_within(block, 100) > 4 * square_sd(block, 100) / 100,
 	    "autocorrelated neighbours increase the variance");
 	/* z sqrt(p / n) = half: n = p (z / half)^2 */

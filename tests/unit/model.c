@@ -4,6 +4,7 @@
  */
 #include "judge/claim.h"
 #include "judge/model.h"
+#include "normal.h"
 #include "rng.h"
 #include "tap.h"
 
@@ -25,12 +26,6 @@ struct outcome {
 	int alarms, covered, rows, found;
 	double width;
 };
-
-static double
-normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
 
 struct drawn {
 	struct model_row rows[CASES];
@@ -58,13 +53,13 @@ draw(struct rng *r, const struct cell *c, struct drawn *d)
 		d->rows[k] = (struct model_row){
 		    .step = c->step, .runs = {d->runs[k][0], d->runs[k][1]}};
 	for (uint32_t s = 0; s <= c->sessions; s++) {
-		double of[CASES], all = c->session_sd * normal(r);
+		double of[CASES], all = c->session_sd * normal_draw(r);
 		bool last = s == c->sessions;
 
 		for (size_t k = 0; k < c->cases; k++)
-			of[k] = all + c->case_sd * normal(r);
+			of[k] = all + c->case_sd * normal_draw(r);
 		for (size_t i = 0; i < c->n; i++) {
-			double shared = c->shared * normal(r);
+			double shared = c->shared * normal_draw(r);
 
 			for (size_t k = 0; k < c->cases; k++) {
 				double cv = c->cv *
@@ -78,11 +73,12 @@ draw(struct rng *r, const struct cell *c, struct drawn *d)
 					continue;
 				if (!c->sessions || !last)
 					add_run(c, d, k, 0, s, (double)i,
-					    of[k] + cv * normal(r));
+					    of[k] + cv * normal_draw(r));
 				if (now)
 					add_run(c, d, k, 1, s,
 					    (double)i + (c->sessions ? .5 : 0),
-					    of[k] + shared + cv * normal(r));
+					    of[k] + shared +
+						cv * normal_draw(r));
 			}
 		}
 	}

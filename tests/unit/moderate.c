@@ -3,15 +3,10 @@
 #include "tap.h"
 
 #include "judge/moderate.h"
+#include "normal.h"
 #include "rng.h"
 
 enum { ROWS = 4000 };
-
-static double
-draw_normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
 
 /* A chi-squared number of k degrees of freedom, over k. */
 static double
@@ -20,7 +15,7 @@ draw_chi2(struct rng *r, int k)
 	double s = 0;
 
 	for (int i = 0; i < k; i++) {
-		double z = draw_normal(r);
+		double z = normal_draw(r);
 
 		s += z * z;
 	}

@@ -7,6 +7,7 @@
 #include "judge/model.h"
 #include "judge/plan.h"
 #include "judge/samplesize.h"
+#include "normal.h"
 #include "rng.h"
 #include "tap.h"
 
@@ -45,12 +46,6 @@ numbers(void)
 	    "there are at least as many as the smallest number");
 }
 
-static double
-draw_normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
-
 struct report {
 	struct model_row rows[CASES];
 	struct model_run runs[CASES][2][RUNS];
@@ -72,7 +67,7 @@ draw_report(struct rng *r, size_t cases, size_t n, double noise, double change,
 			to->rows[c].runs[j] = to->runs[c][j];
 			for (size_t i = 0; i < n; i++)
 				to->runs[c][j][i] =
-				    (struct model_run){noise * draw_normal(r) +
+				    (struct model_run){noise * normal_draw(r) +
 					    (j && !c ? change : 0),
 					0, (double)i};
 		}

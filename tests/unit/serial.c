@@ -1,6 +1,7 @@
 /* Autocorrelated runs: their expected values and their estimates. */
 #include "tap.h"
 
+#include "normal.h"
 #include "rng.h"
 #include "serial.h"
 
@@ -8,21 +9,15 @@
 
 enum { REPORTS = 400, ROWS = 10 };
 
-static double
-normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
-
 /* A stationary first-order autoregression with variance 1. */
 static void
 walk(struct rng *rng, double r, double *v, size_t n)
 {
-	double e = normal(rng);
+	double e = normal_draw(rng);
 
 	for (size_t i = 0; i < n; i++) {
 		v[i] = e;
-		e = r * e + sqrt(1 - r * r) * normal(rng);
+		e = r * e + sqrt(1 - r * r) * normal_draw(rng);
 	}
 }
 

@@ -2,19 +2,13 @@
 #include "tap.h"
 
 #include "mem.h"
+#include "normal.h"
 #include "rng.h"
 #include "bimodal.h"
 #include "stats.h"
 #include "tdist.h"
 
 #include <stdlib.h>
-
-/* Box and Muller (1958). */
-static double
-normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
 
 #define N(a) (sizeof(a) / sizeof *(a))
 
@@ -99,13 +93,13 @@ draw_noise(struct rng *r, int shape)
 {
 	switch (shape) {
 	case 0:
-		return 100 + normal(r);
+		return 100 + normal_draw(r);
 	case 1:
 		return 100 + rng_unit(r);
 	case 2:
 		return rng_exponential(r);
 	default:
-		return exp((shape == 3 ? .25 : 1) * normal(r));
+		return exp((shape == 3 ? .25 : 1) * normal_draw(r));
 	}
 }
 
@@ -123,7 +117,7 @@ count_bimodal(struct rng *r, int shape, size_t n)
 			if (shape < NOISE)
 				v[k] = draw_noise(r, shape);
 			else
-				v[k] = 100 + normal(r) +
+				v[k] = 100 + normal_draw(r) +
 				    6 *
 					(rng_unit(r) <
 					    (shape == UNEQUAL ? .3 : .5));

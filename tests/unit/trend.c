@@ -5,6 +5,7 @@
 #include "tap.h"
 
 #include "changepoint.h"
+#include "normal.h"
 #include "rng.h"
 #include "trend.h"
 
@@ -12,24 +13,18 @@
 
 enum { POINTS = 120, SERIES = 100 };
 
-static double
-normal(struct rng *r)
-{
-	return sqrt(2 * rng_exponential(r)) * cos(2 * M_PI * rng_unit(r));
-}
-
 /* Sets v to 100, falling by 'all' from first to last, with noise of 1. */
 static void
 make_slope(double *v, size_t n, double first, double last, double all,
     double ar, struct rng *r)
 {
-	double e = normal(r);
+	double e = normal_draw(r);
 
 	for (size_t i = 0; i < n; i++) {
 		double part = ((double)i - first) / (last - first);
 
 		v[i] = 100 - all * fmin(1, fmax(0, part)) + e;
-		e = ar * e + sqrt(1 - ar * ar) * normal(r);
+		e = ar * e + sqrt(1 - ar * ar) * normal_draw(r);
 	}
 }
 
