@@ -154,8 +154,10 @@ taken(void)
 		f.p == .97 && !f.up,
 	    "the facts are those of the model");
 	/* t of 9 degrees of freedom: 2.262157 and 1.833113. */
-	tap_ok(fabs(log(f.hi95) + .05 - .02262157) < 1e-7 &&
-		fabs(log(f.lo90) + .05 + .01833113) < 1e-7,
+	tap_ok(fabs(log(f.lo95) + .05 + .02262157) < 1e-7 &&
+		fabs(log(f.hi95) + .05 - .02262157) < 1e-7 &&
+		fabs(log(f.lo90) + .05 + .01833113) < 1e-7 &&
+		fabs(log(f.hi90) + .05 - .01833113) < 1e-7,
 	    "the intervals are Student's");
 	c = verdict_make_claim(&f, .02);
 	tap_ok(c.p == .97 && c.beyond,
@@ -226,6 +228,52 @@ choices(void)
 	    "without claims the first one has to have .9");
 }
 
+/* Does the other metric, from c to d, outweigh a rise from a to b? */
+static bool
+is_outweighed(const char *name, double a, double b, const char *other, double c,
+    double d, enum verdict verdict)
+{
+	struct verdict_facts rise = {.ratio = b / a, .median = {a, b}};
+	struct verdict_facts facts = {.ratio = d / c, .median = {c, d}};
+	struct verdict_other by = {.name = other,
+	    .facts = &facts,
+	    .verdict = verdict,
+	    .time = strcmp(other, "rps") == 0};
+
+	return verdict_outweighs(&by, name, &rise);
+}
+
+static void
+outweighed(void)
+{
+	static const char work[] = "instructions_per_req";
+	static const char calls[] = "syscalls_per_req";
+	static const char memory[] = "allocations_per_req";
+
+	tap_ok(
+	    is_outweighed(work, 1000, 1009, "rps", 9, 9, VERDICT_EQUIVALENT) &&
+		!is_outweighed(
+		    work, 1000, 1009, "rps", 9, 9, VERDICT_INCONCLUSIVE),
+	    "a time without a change outweighs .9%% more instructions");
+	tap_ok(
+	    !is_outweighed(work, 1000, 1011, "rps", 9, 9, VERDICT_EQUIVALENT),
+	    "but not 1.1%% more");
+	tap_ok(is_outweighed(
+		   calls, 1, 3, work, 50000, 29999, VERDICT_IMPROVEMENT) &&
+		!is_outweighed(
+		    calls, 1, 3, work, 50000, 30001, VERDICT_IMPROVEMENT),
+	    "10,000 fewer instructions outweigh one more system call");
+	tap_ok(is_outweighed(calls, 1, 3, "rps", 9, 10, VERDICT_IMPROVEMENT) &&
+		!is_outweighed(
+		    calls, 1, 3, "rps", 9, 10, VERDICT_LIKELY_IMPROVEMENT),
+	    "and less time does, if it is certain");
+	tap_ok(is_outweighed(
+		   memory, 1, 2, work, 9, 8, VERDICT_LIKELY_IMPROVEMENT) &&
+		!is_outweighed(memory, 1, 2, calls, 9, 8, VERDICT_IMPROVEMENT),
+	    "likely fewer instructions outweigh more allocations, fewer "
+	    "system calls do not");
+}
+
 int
 main(void)
 {
@@ -234,5 +282,6 @@ main(void)
 	decisions();
 	taken();
 	choices();
+	outweighed();
 	return tap_done();
 }
