@@ -1,6 +1,7 @@
 #!/bin/sh
-# The page of vkb-report in a browser, at three widths, light and dark: its controls with
-# mouse and keyboard, its length, and the findings of axe-core.
+# Each kind of page in a browser, at three widths, light, dark and printed: the findings of
+# axe-core, the focus, what is empty or covered; and the controls of vkb-report's page with
+# mouse and keyboard.
 . "${0%/*}/lib.sh"
 . "$tests/npm.sh"
 
@@ -24,12 +25,13 @@ profile() { # profile CASE PATH
 } >others
 vkb-report -o page.html changes "$a" "$b" others
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
-  for k in 1 2 3; do
+  for k in 1 2 3 4; do
     printf '{"type":"run","v":1,"subject":{"commit":"c0000%02d","time":"2026-01-%02dT00:00:00Z","repository":"valkey-io/valkey"},"config":{"command":"SET","pipeline":%d},"run":{"index":%d},"metrics":{"rps":%d},"series":{"at_s":[1,2,3],"rps":[1,2,%d]},"status":"ok"}\n' \
-      "$i" "$i" $((1 + i % 2 * 9)) "$k" $((100000 - (i > 6) * 9000 + i * k % 7 * 100)) "$k"
+      "$i" "$i" $((1 + k % 2 * 9)) "$k" $((100000 - (i > 6) * 9000 + i * k % 7 * 100)) "$k"
   done
 done >history
 vkb-detect -f jsonl history >found
+test_match '"type":"change"' found 'the history has a change'
 vkb-report -o past.html history found
 
 
@@ -57,8 +59,36 @@ jq -c 'select(.run.index == 1) | .config.command = "\(.config.command)<script>al
 vkb-compare --on-insufficient ok -f jsonl one two >odd
 vkb-report -o odd.html one two odd
 
+# A first measurement, and counts that say what else changed.
+vkb-report -o first.html "$a"
+for side in a b; do
+  jq -c ".metrics.instructions_per_req = $(printf %d "'$side")00 | .counted = true |
+    .metrics.bytes_per_key = $(printf %d "'$side")" "$tests/data/$side.jsonl" >count.$side
+done
+vkb-compare -f jsonl count.a count.b >counts
+vkb-report -o counts.html count.a count.b counts
+test_match '<tr class="also">' counts.html 'a row has another one with what else changed'
+
+# The other pages.
+vkb-flame -f html stacks >flame.html
+printf '%s\n' 'all;main;read 900' 'all;main;new 300' 'all;idle 40' |
+  vkb-flame -f html -b stacks - >diff.html
+perl "$tests/planted.pl" 8 | vkb-history -q add results
+vkb-history -q site results site
+commit=site/commit/$(find site/commit -name '*.html' | sort | sed -n '2s,.*/,,; 2s,.html$,,p')
+if command -v mandoc >/dev/null; then
+  sh "$tests/../lib/html/make" "$scratch/manual" 1
+  find manual -name '*.html' | sort >pages
+  echo 'manual/index.html#search=latency' >>pages
+else
+  test_skip 'the manual pages' mandoc
+fi
+for page in page past many same odd first counts flame diff site/index "$commit"; do
+  echo "$page.html"
+done >>pages
+
 cat >hands.js <<'END'
-const { browse, dir, judge, log, open } = require('browser');
+const { browse, dir, judge, judgeFocus, judgePrint, log, open } = require('browser');
 
 /* Names of ticks that lie on another one of their plot. */
 function crowded() {
@@ -81,7 +111,7 @@ function hollow() {
   for (const t of document.querySelectorAll('table'))
     if (!t.tBodies.length || Array.from(t.tBodies).every(b => !b.rows.length)) out.push('table');
   for (const e of document.querySelectorAll('ul, dl, figure, p, h1, h2, h3'))
-    if (!e.textContent.trim()) out.push(e.tagName);
+    if (e.checkVisibility() && !e.textContent.trim()) out.push(e.tagName);
   for (const d of document.querySelectorAll('details'))
     if (d.children.length < 2) out.push('details');
   for (const p of document.querySelectorAll('figure svg.plot'))
@@ -89,8 +119,8 @@ function hollow() {
   return out;
 }
 
-async function judged(p, what) {
-  await judge(p, what);
+async function judged(p, what, rules) {
+  await judge(p, what, rules);
   for (const t of await p.evaluate(crowded)) log(what, 'ticks:', t);
   for (const t of await p.evaluate(hollow)) log(what, 'empty:', t);
 }
@@ -146,7 +176,7 @@ async function controls(p) {
   log('the link opens', await third.evaluate(d => d.open && d.parentNode.open));
 }
 
-async function pages(p) {
+async function walk(p) {
   const screens = await p.evaluate('document.documentElement.scrollHeight / innerHeight');
   log('screens', screens <= 3 ? 'at most 3' : screens);
   const top = p.locator('#verdict .browse');
@@ -205,22 +235,37 @@ async function graph(p) {
 }
 
 browse(async b => {
-  for (const [width, colorScheme] of [[400, 'dark'], [800, 'light'], [1280, 'dark']])
-    for (const name of ['page', 'past', 'many', 'same', 'odd']) {
-      const what = name + ' ' + width + ' ' + colorScheme;
-      const p = await open(b, what, { viewport: { width, height: 900 }, colorScheme });
+  const pages = require('fs').readFileSync(dir + '/pages', 'utf8').trim().split('\n');
+  for (const name of pages) {
+    const p = await open(b, name, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    await p.goto('file://' + dir + '/' + name);
+    for (const e of await p.locator('.lead, .verdict, #verdict tbody tr').all())
+      if ((await e.boundingBox()).y > 600 && !await e.evaluate(e => e.previousElementSibling))
+        log(name, 'has its answer below the first screen');
+    // All manual pages have one style: two of them have all of it, the others only a width.
+    if (name.startsWith('manual/vkb') && !/record.5|tutorial/.test(name)) {
+      await judge(p, name, []);
+      await p.close();
+      continue;
+    }
+    for (const [width, colorScheme] of [[390, 'dark'], [800, 'dark'], [1280, 'light']]) {
+      await p.setViewportSize({ width, height: 844 });
+      await p.emulateMedia({ colorScheme });
+      await judged(p, [name, width, colorScheme].join(' '), width === 800 ? [] : undefined);
+    }
+    await judgeFocus(p, name, 12);
+    await judgePrint(p, name);
+    await p.close();
+  }
+  for (const [width, colorScheme] of [[390, 'dark'], [1280, 'light']])
+    for (const [name, work] of [['page', controls], ['many', walk]]) {
+      log('-- ' + name + ' ' + width);
+      const p = await open(b, name, { viewport: { width, height: 900 }, colorScheme });
       await p.goto('file://' + dir + '/' + name + '.html');
-      await judged(p, what);
-      if (name === 'page' && width !== 800) {
-        log('-- ' + width);
-        await controls(p);
-        await judged(p, what + ' afterwards');
+      await work(p);
+      await judged(p, name + ' ' + width + ' afterwards');
+      if (name === 'page')
         await graph(p);
-      }
-      if (name === 'many') {
-        log('-- many ' + width);
-        await pages(p);
-      }
       await p.close();
     }
   const p = await open(b, 'without a script', { javaScriptEnabled: false });
@@ -258,7 +303,7 @@ again 66.67% in 1 match idle
 another state 33.33% in 1 match
 evil #flame-2?search=main
 END
-cat >pages <<'END'
+cat >walked <<'END'
 screens at most 3
 first 20 | 1 to 20 of 50
 second 20 | 21 to 40 of 50
@@ -268,8 +313,12 @@ last page 101 to 150 of 150 | true
 found 3 rows | SET P21 throughput, SET P21 p50, SET P21 p99
 sorted 100 | 1 to 100 of 3000
 END
-test_same "$(echo '-- 400'; cat want; echo '-- many 400'; cat pages
-  echo '-- many 800'; cat pages; echo '-- 1280'; cat want; echo '-- many 1280'; cat pages
+test_same "$(for width in 390 1280; do
+  echo "-- page $width"
+  cat want
+  echo "-- many $width"
+  cat walked
+done
   echo 'without a script 9 rows 0 controls'; echo 'printed 0 links'
   echo 'two series 2 24 24')" \
   "$(cat log)" \
