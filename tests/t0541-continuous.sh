@@ -109,6 +109,9 @@ test_result "$(reason unstable~2 | grep -c "^vkb-build: .*: make exited with 2; 
   'the state of the commit has the reason'
 test_that 'of a commit that cannot be built nothing is kept' test ! -e "r/$(head_of unstable~2)"
 test_that 'the log named in the reason exists' test -s "$(reason unstable~2 | sed "s/.* of '\(.*\)'.*/\1/")"
+test_match '^vkb-load: .* failed' - 'that of a measurement says what failed, not what was done before' <<END
+$(reason unstable~1)
+END
 test_same 2 "$(lines "r/$(head_of unstable~1)"/*.jsonl)" 'the failed runs are kept'
 test_same 'failed failed' "$(jq -r .status "r/$(head_of unstable~1)"/*.jsonl | xargs)" 'the kept runs are failed'
 test_status 2 'the next start is exit 2, too' continuous r --file t
