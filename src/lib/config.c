@@ -405,10 +405,10 @@ report_unknown_key(struct configwalk *w, const char *section, const char *key)
 	names[n] = NULL;
 	str_hint(hint, key, names);
 	snprintf(what, sizeof what, "unknown key%s", hint);
-	if (!*hint && config_find("scenario", key))
-		snprintf(
-		    what, sizeof what, "unknown key, it goes into a scenario");
-	report_ignored(w, what);
+	report_ignored(w,
+	    *hint || !config_find("scenario", key)
+		? what
+		: "unknown key, it goes into a scenario");
 }
 
 static void
