@@ -179,8 +179,7 @@ test_that 'three hosts form a cluster' wait_until 30 is_formed
 cat >hosts.json <<'END'
 [{"test_groups": [{"scenarios": [{"id": "a", "test": "GET", "clients": 3,
   "requests": 300, "setup_commands": ["SET a 1", "SET b 1", "SET c 1"]}]}],
-  "keyspacelen": [100], "data_sizes": [16], "pipelines": [1], "clients": [3],
-  "requests": [300], "cluster_mode": true, "cluster_nodes": 3,
+  "keyspacelen": [100], "cluster_mode": true, "cluster_nodes": 3,
   "tls_mode": false, "warmup": 0}]
 END
 test_that 'setup commands go to the host that has their slots' \
