@@ -173,7 +173,7 @@ sub check_page {
     my %name = (throughput => 'rps', p50 => 'p50_latency_ms', p99 => 'p99_latency_ms');
     my ($table) = $page =~ m{<table id="rows">(.*?)</table>}s;
     for my $group (split /<tbody>/, $table // '') {
-        my ($metric) = $group =~ m{^<tr class="group"><th scope="rowgroup">(\w+)} or next;
+        my ($metric) = $group =~ m{^<tr class="group"><th scope="rowgroup"[^>]*>(?:<[^>]*>)*(\w+)} or next;
         while ($group =~ m{<tr[^>]*>\s*<th scope="row">(.*?)</tr>}gs) {
             my $row = $1;
             my ($case) = $row =~ /^(?:<[^>]*>)*\s*(\w+)/ or next;
