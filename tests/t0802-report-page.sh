@@ -242,8 +242,9 @@ browse(async b => {
     for (const e of await p.locator('.lead, .verdict, #verdict tbody tr').all())
       if ((await e.boundingBox()).y > 600 && !await e.evaluate(e => e.previousElementSibling))
         log(name, 'has its answer below the first screen');
-    // All manual pages have one style: two of them have all of it, the others only a width.
-    if (name.startsWith('manual/vkb') && !/record.5|tutorial/.test(name)) {
+    // All manual pages have one style: one of them has all of it, the others only a width.
+    // Thousands of rows are as the few of another page, and take axe-core minutes.
+    if (name.startsWith('manual/vkb') && !/record.5/.test(name) || name === 'many.html') {
       await judge(p, name, []);
       await p.close();
       continue;
@@ -251,7 +252,8 @@ browse(async b => {
     for (const [width, colorScheme] of [[390, 'dark'], [800, 'dark'], [1280, 'light']]) {
       await p.setViewportSize({ width, height: 844 });
       await p.emulateMedia({ colorScheme });
-      await judged(p, [name, width, colorScheme].join(' '), width === 800 ? [] : undefined);
+      await judged(p, [name, width, colorScheme].join(' '),
+        { 390: undefined, 800: [], 1280: ['color-contrast'] }[width]);
     }
     await judgeFocus(p, name, 12);
     await judgePrint(p, name);
@@ -263,7 +265,7 @@ browse(async b => {
       const p = await open(b, name, { viewport: { width, height: 900 }, colorScheme });
       await p.goto('file://' + dir + '/' + name + '.html');
       await work(p);
-      await judged(p, name + ' ' + width + ' afterwards');
+      await judged(p, name + ' ' + width + ' afterwards', name === 'many' ? [] : undefined);
       if (name === 'page')
         await graph(p);
       await p.close();
