@@ -42,6 +42,14 @@ static const struct opt_prog program = {.name = "vkb-parse",
     .table = option_table};
 
 static bool
+is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool
 is_folder(const char *path)
 {
 	struct stat st;
@@ -62,7 +70,7 @@ find_stem(const char *path)
 	return stem;
 }
 
-/* Returns what the runs of one of several files are called whose subject has no
+/* Returns what the runs of one of two files are called whose subject has no
  * name: the stem, or the path if another has the same stem. Caller frees. */
 static char *
 name_file(const struct opt_args *args, size_t i)
@@ -91,7 +99,9 @@ read_operand(const struct opts *o, const struct opt_args *args, size_t i,
 
 	if (is_folder(path))
 		return formats_read_folder(path, f, o->raw, runs);
-	name = args->n > 1 ? name_file(args, i) : NULL;
+	name = args->n == 2 && is_file(args->v[0]) && is_file(args->v[1])
+	    ? name_file(args, i)
+	    : NULL;
 	runs_set_ref(runs, name);
 	rc = formats_read(path, f, o->raw, runs);
 	runs_set_ref(runs, NULL);

@@ -213,10 +213,12 @@ refused "$p: scenario 'a': unknown test 'gett', did you mean 'GET'" \
   'a wrong test' "$g:[{\"scenarios\":[{\"id\":\"a\",\"test\":\"gett\"}]}]"
 
 config '"commands":"GONE","scenarios":[{"test":"get"}]'
-test_status 2 'lists of commands beside scenarios are an error' vkb-load --plan c.json
+test_that 'lists of commands beside scenarios are a warning' vkb-load --plan c.json
 test_match "$p\\.clients: has no effect on scenarios" .err 'clients beside scenarios are named'
 test_same 4 "$(wc -l <.err | tr -d ' ')" 'each list beside scenarios has its line'
-test_that '--lenient ignores lists beside scenarios' vkb-load --plan --lenient c.json
+config '"commands":"GONE","scenarios":[{"test":"get"}],"keys":"zipf:0.99"'
+test_status 2 'a key that the Python tool does not have is an error' vkb-load --plan c.json
+test_that '--lenient ignores it' vkb-load --plan --lenient c.json
 refused "$p\\.setup_commands: unknown key, it goes into a scenario" \
   'a key of a scenario outside of one' '"setup_commands":["PING"]'
 

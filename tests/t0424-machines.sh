@@ -304,6 +304,14 @@ test_status 1 'a large one is' vkb-detect busy
 test_match '^regression at c0025000' .out 'it has its commit'
 jq -c '.metrics.foreign_cpu_percent = 90' ratios >busy
 test_status 1 'a change beside the same other programs is one' vkb-detect busy
+jq -c 'if .subject.commit < "c0025" then . else .metrics.foreign_cpu_percent = 1 end' ratios >late
+test_status 1 'where nothing is known of them before, it is one' vkb-detect late
+fleet 1 40 0 a,4,1e5,25,.8 | used >freed
+test_status 1 'a server that is slower when other programs ended is slower' vkb-detect freed
+fleet 1 40 0 a,4,1e5,25,1.3 | used >freed
+test_match '^different at c0025000' - 'one that is faster then may be as fast as before' <<END
+$(vkb-detect freed)
+END
 used ratios | head -n 26 | jq -c 'range(6) as $i | .run.index = $i | .metrics.rps_ratio *= 1 + $i / 1000 |
   .metrics.p50_latency_ratio *= 1 + $i / 1000' >busy
 test_that 'nor does --latest call it one' vkb-detect --latest 5 busy

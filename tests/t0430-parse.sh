@@ -10,14 +10,17 @@ parsed() {
   vkb-parse "$@" 2>err | jq -c "$filter"
 }
 
-# --- the names of several files
+# --- the names of two files
 
 mkdir a b
 printf '"SET","1"\n' | tee old.csv a/x.csv b/x.csv b/.hidden >new.csv
 test_same '["old"] ["new.2"]' "$(cp new.csv new.2.csv; parsed '[.subject.ref]' old.csv new.2.csv | xargs -d '\n')" \
-  'of several files runs have the name of the file, without suffix'
-test_same '["a/x.csv"] ["b/x.csv"] [".hidden"]' "$(parsed '[.subject.ref]' a/x.csv b/x.csv b/.hidden | xargs -d '\n')" \
+  'of two files runs have the name of the file, without suffix'
+test_same '["a/x.csv"] ["b/x.csv"]' "$(parsed '[.subject.ref]' a/x.csv b/x.csv | xargs -d '\n')" \
   'files with the same name have their paths'
+test_same '[null] [null] [null]' "$(parsed '[.subject.ref]' a/x.csv b/x.csv b/.hidden | xargs -d '\n')" \
+  'three files are repetitions'
+test_same '[null] [null]' "$(parsed '[.subject.ref]' old.csv - <new.csv | xargs -d '\n')" 'standard input has no name'
 test_same '[null]' "$(parsed '[.subject.ref]' old.csv)" 'one file has no name'
 test_same '[null,"mine"] [null,"mine"]' "$(parsed '[.subject.ref, .subject.label]' -s subject.label=mine old.csv new.csv |
   xargs -d '\n')" 'a label that is given is the name of all'

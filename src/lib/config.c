@@ -734,6 +734,21 @@ complete_lists(struct json *cfg)
 	}
 }
 
+/* The files of the Python tool may have its own keys, which it ignores. */
+static void
+report_unused_key(struct configwalk *w, const char *key)
+{
+	static const char what[] =
+	    "has no effect on scenarios: give each its own";
+	static const char known[] =
+	    "commands data_sizes pipelines clients requests warmup";
+
+	if (str_has_part(known, key, ' '))
+		err_say("%s: %s: %s", w->name, w->path.s, what);
+	else
+		report_ignored(w, what);
+}
+
 /* Reports keys that scenarios do not take from their configuration: those of
  * commands, which make cases of their own, and what each scenario says. */
 static void
@@ -747,8 +762,7 @@ report_unused(struct configwalk *w, const struct json *cfg)
 		    !str_has_part("keyspacelen rate", k->name, ' ') &&
 		    (k->axis >= CONFIG_AXIS_COMMANDS ||
 			str_has_part("warmup populate_with", k->name, ' ')))
-			report_ignored(
-			    w, "has no effect on scenarios: give each its own");
+			report_unused_key(w, k->name);
 		configwalk_leave(w, len);
 	}
 }

@@ -232,7 +232,7 @@ parse_event_name(const char *p, const char *end, struct perfscript_event *e)
 	if (q > p && q < end && is_blank(*q)) {
 		double v = strtod(p, NULL); /* stops at the blank */
 
-		e->period = v > 0 ? v : 1;
+		e->period = v > 0 && v < 0x1p63 ? v : 1;
 		p = skip_blanks(q, end);
 	}
 	q = skip_to_blank(p, end);

@@ -144,7 +144,7 @@ measure_loss(double percent)
 
 char *
 setup_find_neighbours(const struct branch *b, const struct branch_series *of,
-    size_t lo, size_t hi, const size_t n[2], double weight, double ln)
+    size_t lo, size_t hi, const size_t n[2], double weight, int way, double ln)
 {
 	const struct branch_series *s = b->series, *end = s + b->nseries;
 	struct branch_values v;
@@ -160,8 +160,14 @@ setup_find_neighbours(const struct branch *b, const struct branch_series *of,
 	before = find_level(v.v, b->npoints, lo, n[0], true);
 	since = find_level(v.v, b->npoints, hi, n[1], false);
 	branch_free_values(&v);
-	loss = fabs(measure_loss(since) - measure_loss(before));
-	return loss >= LEAST_LOSS && fabs(ln) <= 2 * weight * loss
+	if (isnan(before) || isnan(since))
+		return NULL;
+	loss = measure_loss(since) - measure_loss(before);
+	/* With more of them a server is slower, never faster; a ratio to
+	 * another one is either. */
+	if (way != 0 && way * ln * loss < 0)
+		return NULL;
+	return fabs(loss) >= LEAST_LOSS && fabs(ln) <= 2 * weight * fabs(loss)
 	    ? mem_printf("other processes used %.0f%% of the CPU before and "
 			 "%.0f%% since",
 		  before, since)

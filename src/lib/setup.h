@@ -32,9 +32,10 @@ char *setup_find_change(const struct branch *, const struct branch_values *,
  * so differently before point lo and from hi on, in the median of up to ten of
  * n[0] and n[1] points with values, that this alone may have changed ln(value)
  * by 'ln': two standard deviations of 'weight' (metric_foreign_weight) of what
- * they left. Caller frees; NULL: no, or it is not known.
+ * they left. 'way': with more of them the value rises, 1, or falls, -1; 0:
+ * either. Caller frees; NULL: no, or it is not known.
  */
 char *setup_find_neighbours(const struct branch *, const struct branch_series *,
-    size_t lo, size_t hi, const size_t n[2], double weight, double ln);
+    size_t lo, size_t hi, const size_t n[2], double weight, int way, double ln);
 
 #endif

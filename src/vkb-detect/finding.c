@@ -1142,6 +1142,9 @@ find_setup(struct finding *f, const struct branch *b,
 	if (!f->setup)
 		f->setup = setup_find_neighbours(b, f->series, f->lo, f->hi,
 		    f->n, metric_foreign_weight(&f->metric),
+		    f->metric.instead_of                    ? 0
+			: f->metric.better == METRIC_HIGHER ? -1
+							    : 1,
 		    log(f->facts.median[1] / f->facts.median[0]));
 }
 

@@ -1246,7 +1246,7 @@ describe_pair(struct headline *h, const struct pair *p, const struct brief *b)
 	h->caution = s.len ? str_take(&s) : NULL;
 	brief_add_summary(&s, b);
 	h->what = str_take(&s);
-	if (outlook)
+	if (outlook && *outlook)
 		add_sentence(&h->facts,
 		    mem_printf("%c%s.", toupper((unsigned char)*outlook),
 			outlook + 1));
