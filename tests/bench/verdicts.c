@@ -3,9 +3,8 @@
  * prints for each cell the share of reports with a false alarm, of changes
  * found, of intervals that hold the truth, of those of the mean over all cases
  * (which have to hold their own estimate, too) and of wrong "equivalent"
- * verdicts, beside other rules on the same numbers: the first version of
- * vkb-compare (rank tests, Benjamini-Hochberg over all rows), benchstat's rule
- * (Mann-Whitney below .05 for each row) and a line of 2 % between the medians.
+ * verdicts, beside other rules on the same numbers: benchstat's (Mann-Whitney
+ * below .05 for each row) and a line of 2 % between the medians.
  * The last column is the share of sentences that came true: for each report
  * that says what change it would show, or how many runs it needs, a second one
  * is drawn with that change or so many runs, and has to show it in 4 of 5.
