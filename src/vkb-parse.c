@@ -75,14 +75,10 @@ find_stem(const char *path)
 static char *
 name_file(const struct opt_args *args, size_t i)
 {
-	char *name = find_stem(args->v[i]), *other;
-	bool same = false;
+	char *name = find_stem(args->v[i]), *other = find_stem(args->v[1 - i]);
+	bool same = strcmp(name, other) == 0;
 
-	for (size_t k = 0; k < args->n && !same; k++) {
-		other = find_stem(args->v[k]);
-		same = k != i && strcmp(name, other) == 0;
-		free(other);
-	}
+	free(other);
 	if (!same)
 		return name;
 	free(name);
