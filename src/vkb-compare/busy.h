@@ -51,7 +51,7 @@ size_t busy_find(const struct comparison *, double percent[2]);
  * used while a row was measured interleaved that changed; 0: less than a
  * quarter, or not known. Such rows tell which side is faster, but how much is
  * that of a busy machine: where others used 80 %, a server with half the CPU
- * time per request answered 6 times as many requests, and alone twice as many.
+ * time per request answered 6 times as many requests.
  */
 double busy_beside(const struct comparison *);
 
