@@ -127,6 +127,7 @@ struct session {
 	bool failed;       /* some of them, or of their benchmarks */
 	const char *parse; /* the path of vkb-parse */
 	char *counts; /* the folder of valgrind during a process, or NULL */
+	char *tmp;    /* in it, TMPDIR of the process */
 };
 
 /* What a process has left behind. */
@@ -350,6 +351,8 @@ run_process(struct session *s, const struct command *c, struct process *of)
 	char *file = s->counts
 	    ? mem_printf("--callgrind-out-file=%s/%%p", s->counts)
 	    : NULL;
+	/* Killed while it starts, valgrind leaves a file in TMPDIR. */
+	const char *const env[] = {"TMPDIR", s->tmp, NULL};
 	/* Callgrind copies the counts at a fork, so these are written before
 	 * it, which sets them to 0. */
 	const char *argv[] = {"valgrind", "-q", "--tool=callgrind",
@@ -357,6 +360,7 @@ run_process(struct session *s, const struct command *c, struct process *of)
 	    "--dump-before=fork", "--dump-before=vfork", file, "sh", "-c",
 	    c->text, NULL};
 	struct proc_spec spec = {.argv = file ? argv : argv + 9,
+	    .setenv = file ? env : NULL,
 	    .in = PROC_NULL,
 	    .out = of->out,
 	    .err = s->o->verbose ? 0 : of->err,
@@ -728,7 +732,8 @@ run_once(struct session *s, size_t round, const struct command *c)
 	size_t n = 0;
 	int fd = -1, rc = of.out < 0 || of.err < 0 ? -1 : 0;
 
-	if (s->counts && rc == 0 && mkdir(s->counts, 0700) < 0)
+	if (s->counts && rc == 0 &&
+	    (mkdir(s->counts, 0700) < 0 || mkdir(s->tmp, 0700) < 0))
 		rc = err_fail_sys("cannot make folder '%s'", s->counts);
 	s->order++;
 	if (s->o->results && stat(s->o->results, &of.was) < 0)
@@ -841,6 +846,7 @@ prepare_counts(struct session *s)
 	if (!tmp)
 		return err_fail_sys("cannot use '%s'", opt_tmpdir());
 	s->counts = mem_printf("%s/vkb-counts.%s", tmp, s->name);
+	s->tmp = mem_printf("%s/.tmp", s->counts); /* passed over as hidden */
 	free(tmp);
 	return reaper_start(remove_counts, s->counts);
 }
@@ -906,6 +912,7 @@ run_run(void *opts, struct opt_args *args)
 		free(s.commands[i].name);
 	free(s.commands);
 	free(s.done);
+	free(s.tmp);
 	free(s.counts);
 	json_free(s.env);
 	free(parse);

@@ -200,8 +200,12 @@ env -u LD_PRELOAD sh -c 'while kill -STOP \$PPID; do
 done' &
 exec $(command -v valgrind) "\$@"
 END
-ln -s ../mute mute-too/valgrind
-chmod +x starved/valgrind
+cat >mute-too/valgrind <<END
+#!/bin/sh
+echo "\$TMPDIR" >$scratch/counted-tmp
+exec $scratch/mute
+END
+chmod +x starved/valgrind mute-too/valgrind
 with_path() { (export PATH="$scratch/$1:$PATH" && shift && "$@"); }
 if command -v valgrind >/dev/null; then
   test_that 'a counted server that seldom runs becomes ready later than the limit' \
@@ -212,6 +216,7 @@ else
 fi
 test_status 125 'a counted server that does nothing' \
   with_path mute-too vkb-serve --wait 300ms counted -- true
+test_match '/vkb-run\.[0-9a-f]*/s1/n000000001$' counted-tmp 'what valgrind leaves when it is killed is removed'
 test_match 'not ready after 300 ms of CPU time, as long without any, or 20 times as long' .err 'the error says which time'
 mkdir idling
 printf '#!/bin/sh\nexec perl -e "select undef, undef, undef, .01 while 1"\n' >idling/valgrind

@@ -235,6 +235,10 @@ for signal in TERM KILL; do
   wait $us 2>/dev/null
   test_litter 10 "SIG$signal leaves no file"
 done
+cat >tmpdir <<'END'
+case $TMPDIR in */vkb-counts.*/.tmp) : >"$TMPDIR/rest" ;; *) exit 1 ;; esac
+END
+test_that 'what valgrind leaves when it is killed is removed' vkb-run -q --count 'sh tmpdir'
 test_status 2 'a process that fails while it is counted' vkb-run --count './steps 1; exit 4'
 test_match 'exited with 4' .err 'the message says how'
 test_status 2 '--count and --time' vkb-run --count --time true

@@ -80,7 +80,7 @@ write_configuration(struct node *n, const char *conf, struct str *why)
 
 /* How a server is run: argv and environment, NULL ends both. */
 struct run_with {
-	const char *argv[20], *env[10];
+	const char *argv[20], *env[12];
 	char *out, *preload, seed[24];
 };
 
@@ -130,7 +130,10 @@ prepare_run(struct run_with *w, struct node *n, const char *conf)
 	w->env[i++] = "VKB_STILL_SEED";
 	w->env[i++] = w->seed;
 	w->env[i++] = "TZ";
-	w->env[i] = "UTC0";
+	w->env[i++] = "UTC0";
+	w->env[i++] =
+	    "TMPDIR"; /* killed as it starts, valgrind leaves a file */
+	w->env[i] = n->dir;
 }
 
 int
