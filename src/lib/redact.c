@@ -55,11 +55,10 @@ struct scan {
 	bool listed;    /* they are elements of a list */
 };
 
-/* A secret, and the quotes that its replacement needs. */
+/* A secret, and the quote on both sides of its replacement, as at its key. */
 struct hit {
 	size_t at, n;
-	bool quote;
-	size_t escapes; /* backslashes before each quote */
+	size_t quote_at, quote;
 };
 
 static bool
@@ -188,6 +187,16 @@ is_in_string(const struct scan *s, size_t i, size_t n)
 	return p.inside;
 }
 
+/* Returns the length of the quote at i, or 0 also where it ends a string of
+ * JSON. */
+static size_t
+measure_open(const struct scan *s, size_t i)
+{
+	size_t n = measure_quote(s, i);
+
+	return n % 2 && s->s[i + n - 1] == '"' && is_in_string(s, i, 0) ? 0 : n;
+}
+
 /* Returns the length of the text from i, behind a quote of n bytes, up to the
  * same quote, to the end of the string of JSON that it stands in, or to the
  * end.
@@ -242,17 +251,23 @@ measure_plain(const struct scan *s, size_t i, bool query)
 	return (k < s->n ? k : s->n) - i;
 }
 
-/* Returns the length of the object or list at i. */
+/* Returns the length of the object or list at i. One that a string of JSON
+ * holds ends with that at the latest. */
 static size_t
 measure_tree(const struct scan *s, size_t i)
 {
+	bool inside = is_in_string(s, i, 0);
 	size_t depth = 0, k = i, n;
 
 	for (; k < s->n; k++) {
 		n = measure_quote(s, k);
 		if (n) {
+			if (inside && n % 2 && s->s[k + n - 1] == '"')
+				return k - i;
 			k += n;
 			k += measure_quoted(s, k, n);
+			if (inside && char_at(s, k) == '"')
+				return k - i;
 			k += n - 1;
 		} else if (strchr("[{", s->s[k]))
 			depth++;
@@ -335,7 +350,7 @@ find_next_word(const struct scan *s, size_t i, size_t *quote, bool *listed)
 	for (k = i; measure_blank(s, k); k += measure_blank(s, k))
 		if (is_break(s, k))
 			return 0;
-	*quote = k > i ? measure_quote(s, k) : 0;
+	*quote = k > i ? measure_open(s, k) : 0;
 	/* A quote behind blanks is the end of a text if nothing follows. */
 	if (*quote && !measure_quoted(s, k + *quote, *quote))
 		return 0;
@@ -367,15 +382,19 @@ hit_value(struct scan *s, struct hit *h, size_t i, size_t quote, bool query)
 	return n > 0 && !is_variable(s, i, n);
 }
 
-/* Hides the value at i of a key in quotes. */
+/* Hides the value at i of a key, behind which there is a quote. */
 static bool
-hit_member(struct scan *s, struct hit *h, size_t i, size_t key_quote)
+hit_member(struct scan *s, struct hit *h, size_t i, const struct hit *key)
 {
 	static const char *const words[] = {"null", "true", "false"};
-	size_t n = measure_quote(s, i);
+	size_t n = measure_open(s, i);
 
 	if (n)
 		return hit_value(s, h, i + n, n, false);
+	/* What follows the name of a file is why it cannot be used. */
+	if (key->at && s->s[key->at - 1] == '/' && key->quote == 1 &&
+	    s->s[key->quote_at] == '\'')
+		return false;
 	for (size_t k = 0; k < 3; k++)
 		if (has_text(s, i, words[k]))
 			return false;
@@ -388,7 +407,7 @@ hit_member(struct scan *s, struct hit *h, size_t i, size_t key_quote)
 	} else
 		while (i + n < s->n && !strchr(",]} \t\r\n\"\\", s->s[i + n]))
 			n++;
-	*h = (struct hit){i, n, true, key_quote - 1};
+	*h = (struct hit){i, n, key->quote_at, key->quote};
 	s->i = i + n;
 	return n > 0;
 }
@@ -575,10 +594,11 @@ hit_secret(struct scan *s, struct hit *h, size_t i, size_t n, enum kind kind)
 
 	at = skip_blanks(s, end + quote);
 	if (quote && char_at(s, at) == ':')
-		return hit_member(s, h, skip_blanks(s, at + 1), quote);
+		return hit_member(s, h, skip_blanks(s, at + 1),
+		    &(struct hit){i, n, end, quote});
 	at = find_assigned(s, end);
 	if (at) {
-		quote = measure_quote(s, at);
+		quote = measure_open(s, at);
 		/* The quote may be the end of the text. */
 		if (quote && !is_word_char(char_at(s, at + quote)) &&
 		    measure_quoted(s, at + quote, quote) == s->n - at - quote)
@@ -713,15 +733,6 @@ begin_scan(const char *text, size_t n)
 	return s;
 }
 
-static void
-add_quote(struct str *to, const struct hit *h)
-{
-	for (size_t i = 0; h->quote && i < h->escapes; i++)
-		str_addc(to, '\\');
-	if (h->quote)
-		str_addc(to, '"');
-}
-
 void
 redact_add(struct str *to, const char *text, size_t n)
 {
@@ -731,9 +742,9 @@ redact_add(struct str *to, const char *text, size_t n)
 
 	while (find_secret(&s, &h)) {
 		str_addn(to, text + done, h.at - done);
-		add_quote(to, &h);
+		str_addn(to, text + h.quote_at, h.quote);
 		str_add(to, REDACT_STARS);
-		add_quote(to, &h);
+		str_addn(to, text + h.quote_at, h.quote);
 		done = h.at + h.n;
 	}
 	str_addn(to, text + done, n - done);
@@ -773,6 +784,7 @@ redact_text(char *text)
 
 	/* What is written lies before what is still to be read. */
 	while (find_secret(&s, &h)) {
+		follow_strings(&s, &s.strings, s.i);
 		memmove(text + put, text + done, h.at - done);
 		put += h.at - done;
 		stars = h.n < STARS ? h.n : STARS;

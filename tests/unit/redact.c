@@ -135,13 +135,24 @@ static const struct {
 	"{\"title\":\"clone https://***@h, password=***\",\"n\":1}"},
     {"{\"user\":\"bob\",\"title\":\"fix #12 > #13\"}", NULL},
     {"{\"errors\":{\"NOAUTH\":3,\"ERR\":1}}", NULL},
+    {"{\"error\":\"cannot read '/etc/passwd': Permission denied\"}", NULL},
+    {"{\"error\":\"a key 'token': PW denied\"}",
+	"{\"error\":\"a key 'token': '***' denied\"}"},
+    {"{\"error\":\"'token': [PW\",\"b\":\"]\"}",
+	"{\"error\":\"'token': '***'\",\"b\":\"]\"}"},
+    {"{\"error\":\"{\\\"token\\\": [\\\"PW\\\"\",\"b\":\"]\"}",
+	"{\"error\":\"{\\\"token\\\": \\\"***\\\"\",\"b\":\"]\"}"},
+    {"{\"a\":\"&quot;token&quot;:\",\"my-password=\":\"b\"}", NULL},
+    {"{\"a\":\"{\\\"auth\\\":\\\\\",\"b\":1}", NULL},
     {"{\"text\":\"{\\\"auth\\\":7:\"}",
 	"{\"text\":\"{\\\"auth\\\":\\\"***\\\"\"}"},
     /* markup */
     {"<td>requirepass=PW</td><p>user b on &gt;PW +@all</p>",
 	"<td>requirepass=***</td><p>user b on &gt;*** +@all</p>"},
     {"<p>&quot;requirepass&quot;:&quot;PW&quot;, x</p>",
-	"<p>&quot;requirepass&quot;:&quot;***&quot;, x</p>"}};
+	"<p>&quot;requirepass&quot;:&quot;***&quot;, x</p>"},
+    {"<p>&quot;token&quot;: 123, x</p>",
+	"<p>&quot;token&quot;: &quot;***&quot;, x</p>"}};
 
 /* Checks a text, and what holds for each. */
 static void
