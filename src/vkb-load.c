@@ -827,6 +827,9 @@ run_session(struct opts *o, const struct plan *p)
 	}
 	if (read_builds(o, &b) < 0 || read_reference(o, p, &b) < 0)
 		goto out;
+	if (!o->hosts.command && !uses_running_server(o) &&
+	    builds_check(&b) < 0)
+		goto out;
 	if (o->hosts.command) { /* its servers get the port of the option */
 		at = o->external.at;
 		if (hosts_merge_address(&at, p, -1) < 0)

@@ -189,10 +189,11 @@ test_status 2 'two builds with one name' vkb-load --builds builds c.json
 test_match "two builds are called 'a'" .err \
   'the error names the build that is given twice'
 test_status 2 'stdin twice' vkb-load --builds - -
-test_status 2 'a server that does not exist' vkb-load --server ./nowhere \
-  --runs 1 c.json
-test_same failed "$(jq -r .status .out | sort -u)" \
-  'a missing server makes its runs fail'
+test_status 2 'a server that does not exist' vkb-load --server ./nowhere c.json
+test_same "vkb-load: cannot run server './nowhere': No such file or directory" "$(cat .err)" \
+  'it is missed before anything is measured'
+test_status 2 'no server in PATH' env PATH=/none "$(command -v vkb-load)" c.json
+test_match "valkey-server is not in PATH: 'vkb-needs run' installs it" .err 'the message says what to do'
 test_that '--label' vkb-load --server "$server" --label mine --runs 1 \
   --case 'SET*' c.json
 test_same mine "$(jq -r .subject.label .out)" '--label names the subject'

@@ -178,6 +178,24 @@ builds_set_reference(struct builds *b, const char *file)
 	return rc;
 }
 
+int
+builds_check(const struct builds *b)
+{
+	for (size_t i = 0; i < b->n + (b->reference != NULL); i++) {
+		const char *name = json_get_str(builds_get(b, i), "server");
+		char *path =
+		    proc_find(name ? name : "valkey-server", getenv("PATH"));
+
+		if (!path && !name && errno == ENOENT)
+			return err_fail("valkey-server is not in PATH: "
+					"'vkb-needs run' installs it");
+		if (!path)
+			return err_fail_sys("cannot run server '%s'", name);
+		free(path);
+	}
+	return 0;
+}
+
 const struct json *
 builds_get(const struct builds *b, size_t i)
 {

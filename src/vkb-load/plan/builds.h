@@ -27,6 +27,10 @@ void builds_single(struct builds *, const char *path, const char *label);
  * error reported.
  */
 int builds_set_reference(struct builds *, const char *file);
+
+/* Can this host run all servers? Returns 0, or -1 after reporting why not. */
+int builds_check(const struct builds *);
+
 /* Returns build i, of which number n is the reference. */
 const struct json *builds_get(const struct builds *, size_t i);
 
