@@ -326,9 +326,8 @@ run_queue(struct queue *q)
 /* --- what to build */
 
 static void
-add_job(struct queue *q)
+prepare_job(struct queue *q, struct job *j)
 {
-	struct job *j = &q->v[q->n++];
 	const struct build_target *server =
 	    q->module ? modulebuild_server(q->module, &j->target) : &j->target;
 
@@ -337,10 +336,6 @@ add_job(struct queue *q)
 	    target_describe_subject(&j->target, server, q->flags));
 	json_set_str(j->rec, "status", "failed");
 	j->now = &j->server;
-	if (j->target.error) {
-		fail_job(j, j->target.error, NULL);
-		return;
-	}
 	if (q->module)
 		modulebuild_describe(
 		    q->module, &j->target, json_get(j->rec, "subject"));
@@ -359,11 +354,14 @@ is_archive(const struct opts *o, const char *text)
 	return !o->module.server && tarball_named(text);
 }
 
+/* Finds all that is named before anything is built. Returns 0, or -1 if stopped
+ * or after reporting each that cannot be built. */
 static int
 resolve_targets(struct queue *q, const struct opts *o,
     const struct opt_args *args, struct origin **origin)
 {
 	size_t refs = 0;
+	int rc = 0;
 
 	q->v = mem_array(args->n + o->worktrees.n + 1, sizeof *q->v);
 	for (size_t i = 0; i < args->n; i++)
@@ -373,20 +371,21 @@ resolve_targets(struct queue *q, const struct opts *o,
 		  q->shop.cache, o->repo ? o->repo : TARGET_VALKEY, o->dir)))
 		return -1;
 	for (size_t i = 0; i < args->n && !is_stopped(q); i++) {
+		struct build_target *t = &q->v[q->n++].target;
+
 		if (is_archive(o, args->v[i]))
-			target_find_archive(
-			    &q->v[q->n].target, q->shop.cache, args->v[i]);
+			rc |= target_find_archive(t, q->shop.cache, args->v[i]);
 		else
-			target_find_ref(
-			    &q->v[q->n].target, *origin, args->v[i]);
-		add_job(q);
+			rc |= target_find_ref(t, *origin, args->v[i]);
 	}
-	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q); i++) {
-		target_find_worktree(
-		    &q->v[q->n].target, q->shop.cache, o->worktrees.v[i]);
-		add_job(q);
-	}
-	return is_stopped(q) ? -1 : 0;
+	for (size_t i = 0; i < o->worktrees.n && !is_stopped(q); i++)
+		rc |= target_find_worktree(
+		    &q->v[q->n++].target, q->shop.cache, o->worktrees.v[i]);
+	if (rc < 0 || is_stopped(q))
+		return -1;
+	for (size_t i = 0; i < q->n; i++)
+		prepare_job(q, &q->v[i]);
+	return 0;
 }
 
 static void

@@ -60,13 +60,17 @@ test_empty "$(in_repo status --porcelain --ignored)" \
 nasty=$(printf 'a\033[31m\nb')
 for ref in nothing pr/18 '' "$(printf '%040d' 1)" ' ' '--' 'x y' "a'b" 'a"b' \
   ../../etc '$(date)' "$nasty" 'main:src' ':/'; do
-  test_status 2 "an unknown commit: $(printf %s "$ref" | tr '\n' ' ' | cat -v)" build -- "$ref" main
-  test_same 'failed
-ok' "$(field .status)" 'an unknown commit has a record; the other one is built'
+  test_status 2 "an unknown commit: $(printf %s "$ref" | tr '\n' ' ' | cat -v)" build -- main "$ref"
+  test_empty_file .out 'with an unknown commit nothing is built'
   test_same 1 "$(grep -c '^vkb-build: ' .err)" \
     'the error about an unknown commit is one line'
   test_empty "$(LC_ALL=C grep -a "$(printf '\033')" .err .out)" 'no escape sequence is printed'
 done
+test_status 2 'a commit, two names and two folders that do not exist are an error' \
+  build --cache fresh v1 nosuch gone.tar neither --worktree none
+test_same 'nosuch gone.tar neither none' "$(sed "s/^[^']*'\([^']*\)'.*/\1/" .err | xargs)" \
+  'an error names each of them'
+test_empty "$(ls fresh/builds)" 'and nothing is built'
 test_status 2 'an ambiguous name of a blob' build "$(head_of main:src/version.h)"
 test_match 'cannot find a commit' .err 'the error says that a blob is not a commit'
 test_status 2 'a folder without a repository is an error' \
@@ -80,7 +84,7 @@ find corrupt/.git/objects -type f -exec chmod u+w {} + -exec sh -c ': >"$1"' - {
 echo 'leak:libgit2.so' >libgit2 # the cached reads of a bad object are forgotten
 test_status 2 'a corrupt repository is an error' \
   env "LSAN_OPTIONS=suppressions=$scratch/libgit2" vkb-build -C corrupt --cflags -DC main
-test_same failed "$(field .status)" 'a corrupt repository gives a failed record'
+test_empty_file .out 'nothing is built of a corrupt repository'
 
 # --- a build reuses the objects of another commit
 

@@ -260,11 +260,17 @@ done
 
 test_status 2 'a commit that does not exist is an error' bench --commits base nothing --runs 1 --results-dir f
 test_match "'nothing'" .err 'the error names the commit that does not exist'
-test_same "2 $base" "$(flat '"\(length) \(.[0].commit)"' f/base)" \
-  'the commit that exists is measured'
-test_that 'the commit that does not exist has no results' test ! -e f/nothing
-test_status 2 'commits of which none exists are an error' bench --commits nothing --results-dir f2
 test_match 'nothing could be built' .err 'the error says that nothing could be built'
+test_that 'nothing is measured' test ! -e f/base -a ! -e f/nothing
+broken() ( # a commit without a branch: the work tree stays as it is
+  git clone -q --shared repo broken && echo 'no number' >broken/src/burn.h &&
+    git -C broken commit -qam broken && git -C repo fetch -q ../broken && in_repo rev-parse FETCH_HEAD
+)
+broken=$(broken)
+test_status 2 'a commit that does not build is an error' bench --commits base "$broken" --runs 1 --results-dir f
+test_match "^vkb-build: $broken: make exited" .err 'the error says that it was not built'
+test_same "2 $base" "$(flat '"\(length) \(.[0].commit)"' f/base)" 'the commit that builds is measured'
+test_that 'the commit that does not build has no results' test ! -e "f/$broken"
 sed 's/"SET", "GET"/"SET"/; s/300/20000/; s/"warmup": 0/"warmup": 0, "custom-server-configs": {"maxmemory": "1", "maxmemory-policy": "noeviction"}/' \
   cfg.json >oom.json
 test_status 2 'runs that fail are an error' vkb-bench --valkey-path repo --config oom.json --commits base \

@@ -77,17 +77,13 @@ modulebuild_open(struct modulebuild *m, const struct modulebuild_wanted *w,
 {
 	*m = (struct modulebuild){.wanted = *w};
 	if (w->dir)
-		target_find_worktree(&m->fixed, cache, w->dir);
-	else if (modulebuild_is_program(w->server))
+		return target_find_worktree(&m->fixed, cache, w->dir);
+	if (modulebuild_is_program(w->server))
 		return find_program(m);
-	else {
-		m->origin = target_open_origin(cache,
-		    w->server_repo ? w->server_repo : TARGET_VALKEY, NULL);
-		if (!m->origin)
-			return -1;
-		target_find_ref(&m->fixed, m->origin, w->server);
-	}
-	return m->fixed.error ? -1 : 0;
+	m->origin = target_open_origin(
+	    cache, w->server_repo ? w->server_repo : TARGET_VALKEY, NULL);
+	return m->origin ? target_find_ref(&m->fixed, m->origin, w->server)
+			 : -1;
 }
 
 void

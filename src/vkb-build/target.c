@@ -325,14 +325,7 @@ split_label(struct build_target *t, const char *text)
 	return eq && eq > text ? eq + 1 : text;
 }
 
-static void
-keep_error(struct build_target *t)
-{
-	t->error = mem_str(err_last());
-	t->repo = t->files = NULL;
-}
-
-void
+int
 target_find_ref(struct build_target *t, struct origin *s, const char *text)
 {
 	char id[GITREPO_ID];
@@ -347,15 +340,14 @@ target_find_ref(struct build_target *t, struct origin *s, const char *text)
 		    "no branch, tag, commit or other revision '%s' in '%s'%s",
 		    t->ref, s->repository ? s->repository : "?",
 		    s->repo ? gitrepo_shallow(s->repo) : "");
-	if (rc < 0 || gitrepo_commit(s->repo, id, &t->commit) < 0) {
-		keep_error(t);
-		return;
-	}
+	if (rc < 0 || gitrepo_commit(s->repo, id, &t->commit) < 0)
+		return -1;
 	t->repo = t->files = s->repo;
 	memcpy(t->tree, t->commit.tree, GITREPO_ID);
+	return 0;
 }
 
-void
+int
 target_find_worktree(
     struct build_target *t, const struct cache *c, const char *text)
 {
@@ -372,7 +364,6 @@ target_find_worktree(
 		rc = err_fail("'%s' has no commit yet", dir);
 	if (rc < 0 || gitrepo_commit(r, id, &t->commit) < 0)
 		goto out;
-	rc = -1;
 	t->own = store_open(c, "worktrees.git");
 	if (!t->own || gitrepo_snapshot(r, t->own, t->tree) < 0)
 		goto out;
@@ -382,12 +373,10 @@ target_find_worktree(
 	t->files = t->own;
 	if (t->dirty && !t->label)
 		t->label = mem_printf("%.10s+dirty", t->commit.id);
-	rc = 0;
+	return 0;
 out:
-	if (rc == 0)
-		return;
-	keep_error(t);
 	gitrepo_free(r);
+	return -1;
 }
 
 /* --- release archives */
@@ -430,7 +419,7 @@ hash_archive(const char *file, char hex[FLAGS_KEY])
 	return 0;
 }
 
-void
+int
 target_find_archive(
     struct build_target *t, const struct cache *c, const char *text)
 {
@@ -455,8 +444,7 @@ target_find_archive(
 	rc = 0;
 out:
 	free(ref);
-	if (rc < 0)
-		keep_error(t);
+	return rc;
 }
 
 void
@@ -468,7 +456,6 @@ target_free(struct build_target *t)
 	free(t->label);
 	free(t->ref);
 	free(t->repository);
-	free(t->error);
 	gitrepo_commit_free(&t->commit);
 }
 
@@ -483,8 +470,6 @@ target_describe_subject(const struct build_target *t,
 	json_set_str(j, "repository", t->repository);
 	if (*t->archive)
 		json_set_str(j, "archive_sha256", t->archive);
-	if (!t->repo)
-		return j;
 	if (!server) {
 		json_set(j, "build", json_object());
 		return j;

@@ -15,7 +15,7 @@ struct origin;
 
 struct build_target {
 	char *label, *ref;     /* label: or NULL */
-	struct gitrepo *repo;  /* has the commit; NULL: failed */
+	struct gitrepo *repo;  /* has the commit */
 	struct gitrepo *files; /* has the tree */
 	struct gitrepo *own; /* one of the two, owned by this target; or NULL */
 	char *repository;    /* for people */
@@ -23,7 +23,6 @@ struct build_target {
 	bool worktree, dirty;
 	char archive[FLAGS_KEY]; /* SHA-256 of the archive, or "" */
 	char tree[GITREPO_ID];
-	char *error; /* why it cannot be built, or NULL */
 };
 
 /* The source of commits: a local repository, or a mirror of a remote one. */
@@ -31,13 +30,14 @@ struct origin *target_open_origin(
     const struct cache *, const char *url, const char *dir);
 void target_free_origin(struct origin *);
 
-/* 'text' is [LABEL=]REF. Errors are reported and stored in t->error. */
-void target_find_ref(struct build_target *, struct origin *, const char *text);
+/* 'text' is [LABEL=]REF. These return 0, or -1 after reporting an error; then,
+ * too, call target_free. */
+int target_find_ref(struct build_target *, struct origin *, const char *text);
 /* 'text' is [LABEL=]DIR. */
-void target_find_worktree(
+int target_find_worktree(
     struct build_target *, const struct cache *, const char *text);
 /* 'text' is [LABEL=]FILE. */
-void target_find_archive(
+int target_find_archive(
     struct build_target *, const struct cache *, const char *text);
 void target_free(struct build_target *);
 
