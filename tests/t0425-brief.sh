@@ -480,6 +480,30 @@ says '^[?] SET .* \+[0-9.]+% \[\+[0-9.]+, \+[0-9.]+\] undecided$' 'the interval 
 tr '\n' ' ' <text >line
 test_match 'Undecided: SET \(4 runs that vary by 2[0-9]% can differ as much by chance\)\. [0-9]+ more runs' line \
   'the answer says why it is not decided, and how many runs are missing'
+test_match 'No slowdown found\. Undecided' line 'an undecided change for the better stays behind that sentence'
+sed 's/"rps"/"p50_latency_ms"/' few >longer
+test_that 'latencies that are longer, but undecided' judge longer
+says '^Undecided: SET \(4 runs' 'the answer does not begin with a calm sentence'
+test_match '^\*\*Undecided: SET \(4 runs' "$(
+  vkb-stats longer | vkb-compare --baseline old -f markdown:longer.md >longer.text
+  echo longer.md
+)" 'nor does a comment'
+sed 's/"rps"/"instructions_per_req":5000,"rps"/' few | sed 's/"old"/"older"/; s/"new"/"old"/; s/"older"/"new"/' >fewer
+test_that 'a throughput that is lower, but undecided, of the same work' judge fewer
+tr '\n' ' ' <text >line
+test_match ' Undecided: SET \(4 runs .*\)\. No change in instructions\.' line 'what did not change comes after it'
+{
+  rounds old 1040 500 1510 1270
+  rounds new 830 450 1250 980
+} >few
+test_that 'a throughput that is lower by a sixth, of runs that vary by a third' judge few
+says '^Undecided: SET \(' 'the answer does not begin with a calm sentence'
+{
+  rounds old 1040 820 1110 1270
+  rounds new 1260 1030 1090 810
+} >few
+test_that 'a throughput that is lower by a hundredth' judge few
+says '^No slowdown found\. Undecided: SET \(' 'no slowdown is found'
 {
   rounds old 1040 820 1110 1270
   rounds new 1130 850 1250 1180

@@ -690,7 +690,7 @@ size_t
 brief_add_summary(struct str *s, const struct brief *b)
 {
 	size_t from = s->len, first = 0, all = 0;
-	bool told = false, judged = false;
+	bool told = false, judged = false, open = false, same;
 	struct answer a;
 
 	for (size_t i = 0; i < b->n; i++) {
@@ -702,12 +702,15 @@ brief_add_summary(struct str *s, const struct brief *b)
 		str_add(s, "Nothing was judged.");
 		return s->len - from;
 	}
-	if (judged && b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
-	    !b->v[0].worst->waived)
+	for (size_t i = 0; i < b->c->nrows; i++)
+		open |= report_seems_worse(&b->c->rows[i]);
+	judged = judged && b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
+	    !b->v[0].worst->waived;
+	same = judged && has_same_work(b);
+	if (judged && !open)
 		begin_sentence(s, from, &first,
-		    has_same_work(b) ? "No slowdown found, and no "
-				       "change in instructions."
-				     : "No slowdown found.");
+		    same ? "No slowdown found, and no change in instructions."
+			 : "No slowdown found.");
 	for (size_t i = 0; i < b->n; i += a.n) {
 		a = find_answer(b, i);
 		if (!a.cases && !brief_is_change(a.v))
@@ -718,5 +721,7 @@ brief_add_summary(struct str *s, const struct brief *b)
 		add_cases(s, &a, all, &told);
 		str_addc(s, '.');
 	}
+	if (open && same)
+		begin_sentence(s, from, &first, "No change in instructions.");
 	return (first ? first : s->len) - from;
 }

@@ -200,13 +200,20 @@ report_is_exact(const struct row *r)
 	return r->metric->exact && r->facts.sd == 0;
 }
 
+/* What a reader takes for a change, also without an interval. */
+#define LARGE .1
+
+static bool
+is_beyond(double ratio, double margin)
+{
+	return ratio < 1 - margin || ratio > 1 / (1 - margin);
+}
+
 /* Does the interval show a change, with an estimate beyond the margin? */
 static bool
 is_clear(struct changetext t, double margin)
 {
-	double low = 1 - margin;
-
-	return (t.hi < 1 || t.lo > 1) && (t.ratio < low || t.ratio > 1 / low);
+	return (t.hi < 1 || t.lo > 1) && is_beyond(t.ratio, margin);
 }
 
 bool
@@ -221,6 +228,18 @@ struct changetext
 report_shown(const struct row *r)
 {
 	return report_is_by_rest(r) ? report_rest(r) : report_changetext(r);
+}
+
+bool
+report_seems_worse(const struct row *r)
+{
+	struct changetext t = report_shown(r);
+	double margin = fmax(r->margin, LARGE);
+
+	return report_is_judged(r) && r->verdict == VERDICT_INCONCLUSIVE &&
+	    (is_beyond(t.ratio, margin) || is_clear(t, r->margin)) &&
+	    verdict_direction(r->metric->better, t.ratio > 1) ==
+	    VERDICT_REGRESSION;
 }
 
 bool
