@@ -129,7 +129,7 @@ test_same 0 "$(grep -c together deltas)" 'no sentence about work is printed'
 says 'three cases' "Worse: SET executes 3\\.3% more instructions .* slower $T\\. Undecided: GET \\(too noisy: runs vary by [0-9]+%\\)\\. No change: 1 case\\.$"
 test_match '^\*\*Worse: SET executes 3\.3% more instructions .*\*\* Undecided: GET ' md 'Markdown has the same sentences'
 { both SET 4700 99000 .3 && both GET 4700 99000 .3; } >runs
-says 'two unclear cases' 'No slowdown found, and no change in instructions\. Undecided: all 2 cases \(too noisy: runs vary by [0-9]+%\)\.$'
+says 'two unclear cases' 'No slowdown found, and no change in instructions\. Undecided: both cases \(too noisy: runs vary by [0-9]+%\)\.$'
 { both SET 4855 97000 .002 && both GET 4760 97000 .002; } >runs
 says 'two cases that are worse' "Worse: GET \\([23]\\.[0-9]% slower\\), SET \\([23]\\.[0-9]% slower\\)\\.$"
 test_match '^work and time:$' text 'a list follows the first line'

@@ -98,6 +98,13 @@ num_size(const char *s, long long *v)
 }
 
 char *
+num_all(char buf[NUM_BUF], size_t n)
+{
+	snprintf(buf, NUM_BUF, n == 2 ? "both" : "all %zu", n);
+	return buf;
+}
+
+char *
 num_human(char buf[NUM_BUF], double v)
 {
 	static const struct {

@@ -7,6 +7,7 @@
 #define NUM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct str;
 
@@ -24,6 +25,7 @@ void num_append(struct str *, double v);
 /* Texts for people. All but the first return 'buf'. */
 #define NUM_BUF 32
 const char *num_plural(double n);             /* "" for 1, else "s" */
+char *num_all(char buf[NUM_BUF], size_t n);   /* "both", "all 8" */
 char *num_human(char buf[NUM_BUF], double v); /* 556K, 1.23M, 0.813 */
 /* 1250 ns as "1.25 us"; what has no unit of time as num_human */
 char *num_amount(char buf[NUM_BUF], double v, const char *unit);

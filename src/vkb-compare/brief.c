@@ -608,12 +608,13 @@ add_cases(struct str *s, const struct answer *a, size_t all, bool *told)
 	bool changed = brief_is_change(a->v);
 	bool open = r && r->verdict == VERDICT_INCONCLUSIVE;
 	size_t named = 0, shown = 0, i = 0;
+	char buf[NUM_BUF];
 
 	if (!r || (!changed && !open && r->verdict != VERDICT_INSUFFICIENT) ||
 	    r->noise) {
 		if (a->cases == all)
-			str_printf(s,
-			    all == 1 ? "the only case" : "all %zu cases", all);
+			str_printf(s, all == 1 ? "the only case" : "%s cases",
+			    num_all(buf, all));
 		else
 			str_printf(s, "%zu case%s", a->cases,
 			    num_plural((double)a->cases));
@@ -621,7 +622,7 @@ add_cases(struct str *s, const struct answer *a, size_t all, bool *told)
 	}
 	if (open && !a->reasons && a->cases == all && all > 1 &&
 	    a->v->worst == a->v->first) {
-		str_printf(s, "all %zu cases", all);
+		str_printf(s, "%s cases", num_all(buf, all));
 		i = a->n;
 		named = a->cases;
 	}

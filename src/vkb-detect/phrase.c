@@ -107,6 +107,7 @@ phrase_shown_by(
     struct str *s, const struct branch *b, const struct finding *f, size_t most)
 {
 	size_t of = f->nparts + f->nwithout;
+	char buf[NUM_BUF];
 
 	if (!f->nparts)
 		return;
@@ -115,7 +116,7 @@ phrase_shown_by(
 	else if (f->nparts == 1)
 		str_printf(s, "on only 1 of %zu machines: ", of);
 	else if (!f->nwithout)
-		str_printf(s, "on all %zu machines: ", of);
+		str_printf(s, "on %s machines: ", num_all(buf, of));
 	else
 		str_printf(s, "on %zu of %zu machines: ", f->nparts, of);
 	for (size_t i = 0; i < f->nparts; i++)

@@ -37,12 +37,12 @@ headlines(void)
 	c.count[VERDICT_EQUIVALENT] = 1;
 	tap_ok(verdict_foremost(c.count) == VERDICT_EQUIVALENT,
 	    "all are equivalent");
-	say(&c, "No change: all 2 cases.", "one row that is equivalent");
+	say(&c, "No change: both cases.", "one row that is equivalent");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.failed_runs = 1;
 	c.unmatched[0] = 1;
 	say(&c,
-	    "No change: all 2 cases. 1 run of the contender failed; the "
+	    "No change: both cases. 1 run of the contender failed; the "
 	    "contender lacks 1 case or metric.",
 	    "failed runs and missing cases follow");
 	c.one_sided = one_sided;
@@ -56,12 +56,11 @@ headlines(void)
 	c.canaries = &canary;
 	c.ncanaries = 1;
 	say(&c,
-	    "Not to be relied on: a canary was not measured. No change: all 2 "
+	    "Not to be relied on: a canary was not measured. No change: both "
 	    "cases.",
 	    "a canary that was not measured is the headline");
 	canary.verdict = VERDICT_REGRESSION;
-	say(&c,
-	    "Not to be relied on: a canary changed. No change: all 2 cases.",
+	say(&c, "Not to be relied on: a canary changed. No change: both cases.",
 	    "a canary that changed is the headline");
 	canary.ok = true;
 	rows[0].verdict = rows[1].verdict = rows[2].verdict =
@@ -112,7 +111,7 @@ advice(void)
 	c.count[VERDICT_EQUIVALENT] = 5;
 	rows[1].verdict = VERDICT_INSUFFICIENT;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 12 more "
+	    "No slowdown found. Undecided: both cases (runs vary). 12 more "
 	    "runs (2 min) would decide 2 results; 2 more runs are needed to "
 	    "judge 1 result.",
 	    "the most rounds of all rows, the longest time of each case "
@@ -121,7 +120,7 @@ advice(void)
 	rows[1].facts.n = 9;
 	rows[1].needed = 9;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 12 more "
+	    "No slowdown found. Undecided: both cases (runs vary). 12 more "
 	    "runs (2 min) would decide 2 results; 1 more run is needed to "
 	    "judge 1 result.",
 	    "one run is singular");
@@ -131,35 +130,35 @@ advice(void)
 	rows[2].facts.paired = false;
 	rows[2].minutes = NAN;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 14 more "
+	    "No slowdown found. Undecided: both cases (runs vary). 14 more "
 	    "runs (2 min) would decide 1 result.",
 	    "a row that is not paired needs no rounds");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
-	say(&c, "No slowdown found. Undecided: all 2 cases (runs vary).",
+	say(&c, "No slowdown found. Undecided: both cases (runs vary).",
 	    "a row without an advice is not counted");
 	rows[0].needed = 101;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
 	    "runs (2 min) would decide 1 result.",
 	    "paired rows beside others");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
 	    "runs (2 min) would decide 1 result.",
 	    "rows that are only shown are not counted");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.count[VERDICT_INCONCLUSIVE] = 3;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
 	    "runs (2 min) would decide 1 result.",
 	    "several unclear results");
 	c.count[VERDICT_EQUIVALENT] = 1;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). 95 more "
+	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
 	    "runs (2 min) would decide 1 result.",
 	    "one unclear result of two");
 	rows[0].needed = rows[1].needed = 0;
@@ -167,7 +166,7 @@ advice(void)
 	rows[0].of = &metric;
 	metric.model.rho = .4;
 	say(&c,
-	    "No slowdown found. Undecided: all 2 cases (runs vary). "
+	    "No slowdown found. Undecided: both cases (runs vary). "
 	    "Neighbouring runs resemble each other, so more runs add little "
 	    "information; vkb-ab measures both sides interleaved.",
 	    "autocorrelated runs");
