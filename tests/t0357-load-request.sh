@@ -41,6 +41,8 @@ refuses 'no I/O threads are refused' "option '--set': .*'io-threads' must be a p
 refuses 'half a thread is refused' "'benchmark-threads' must be a positive integer" -t set --set benchmark-threads=1.5
 refuses 'a test with blanks is refused' "option '-t': 'set get' is not the name of a test: '--command'" -t 'ping,set get'
 refuses 'an unknown test is refused' "unknown command 'GETT', did you mean 'GET'" --command gett
+refuses 'a command without its arguments is refused' "'HLEN' is not a named test: give its arguments, too" --command hlen
+refuses 'it is not a test' "no test is called 'hlen' [(]the tests are .*'--command' is for others" -t hlen
 refuses 'a blank command is refused' "must be a non-empty list of non-blank strings" --command ' '
 
 # --- runs of such loads
@@ -69,6 +71,8 @@ test_status 2 'a command that the server does not have fails its run' run --comm
 test_match 'refused: ERR unknown command' .err 'the error has the answer of the server'
 test_that 'a command of one word, besides the named tests,' run --command DBSIZE -n 100
 test_same '["ok","DBSIZE",100]' "$(jq -c 'select(.type == "run") | [.status, .config.command, .metrics.requests]' .out)" 'is measured'
+test_that 'one that is spelled like a named test' run --command INFO --command time -n 100
+test_same 'ok INFO ok TIME' "$(jq -r 'select(.type == "run") | "\(.status) \(.config.command)"' .out | xargs)" 'is measured'
 test_that 'the same in a mix' run --mix 'GET 3 randomkey 1' -n 100
 test_same '["ok","GET"] ["ok","RANDOMKEY"] ["ok","mix"]' \
   "$(jq -c 'select(.type == "run") | [.status, .config.command]' .out | sort | xargs -d '\n')" 'is measured, too'

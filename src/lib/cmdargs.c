@@ -210,6 +210,15 @@ is_option(const struct tracefile_word *w)
 	    w, options, COUNT(options), sizeof *options, compare_to_name);
 }
 
+int
+cmdargs_needs_words(const char *name)
+{
+	struct tracefile_word w = {name, strlen(name)};
+	const struct command *c = find_command(&w);
+
+	return c ? *c->args && *c->args != '?' : -1;
+}
+
 /*
  * Is it a number, an option, a limit of a range, an ID of a stream, or the type
  * and offset of BITFIELD? Then it holds no private data.

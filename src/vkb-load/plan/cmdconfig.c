@@ -1,5 +1,6 @@
 #include "cmdconfig.h"
 #include "assign.h"
+#include "cmdargs.h"
 #include "err.h"
 #include "json.h"
 #include "mem.h"
@@ -46,15 +47,17 @@ check_test(const char *name)
 {
 	const char *const *names = command_names();
 	struct str all = {0};
-	char hint[STR_HINT], *upper = str_upper(name);
+	char hint[STR_HINT] = "", *upper = str_upper(name);
 	int rc = 0;
 
 	if (!command_known(upper)) {
 		for (size_t i = 0; names[i]; i++)
 			str_printf(&all, "%s%s", i ? "," : "", names[i]);
+		if (cmdargs_needs_words(upper) < 0)
+			str_hint(hint, upper, names);
 		rc = err_fail("option '-t': no test is called '%s'%s (the "
 			      "tests are %s; '--command' is for others)",
-		    name, str_hint(hint, upper, names), all.s);
+		    name, hint, all.s);
 	}
 	str_free(&all);
 	free(upper);

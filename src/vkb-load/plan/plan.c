@@ -3,6 +3,7 @@
 #include "axes.h"
 #include "benchcase.h"
 #include "casename.h"
+#include "cmdargs.h"
 #include "config.h"
 #include "err.h"
 #include "intern.h"
@@ -125,24 +126,38 @@ is_listed(const char *list, const char *word)
 	return !list;
 }
 
+static bool
+is_test(const struct plan *p, const char *command)
+{
+	for (size_t i = 0; p->commands[i]; i++)
+		if (strcmp(p->commands[i], command) == 0)
+			return true;
+	return false;
+}
+
 /*
- * Checks that the engine has the command. If not, reports the one that may be
- * meant: "WHERE: unknown WHAT 'GIVEN', did you mean 'GET'?".
+ * Checks that a command of one word is a named test, or one of the server that
+ * needs no arguments. If not, reports what may be meant: "WHERE: unknown WHAT
+ * 'GIVEN', did you mean 'GET'?".
  */
 static void
 check_command(struct plan *p, const char *command, const char *where,
     const char *what, const char *given)
 {
 	char hint[STR_HINT], *upper;
+	int words;
 
-	for (size_t i = 0; p->commands && p->commands[i]; i++)
-		if (strcmp(p->commands[i], command) == 0)
-			return;
-	if (!p->commands)
+	if (!p->commands || is_test(p, command))
 		return;
 	upper = str_upper(command);
+	words = is_test(p, upper) ? -1 : cmdargs_needs_words(upper);
 	str_hint(hint, upper, p->commands);
-	if (*hint || !p->any_word)
+	if (words > 0)
+		report_problem(p,
+		    "%s: '%s' is not a named test: give its arguments, too, as "
+		    "in '%s key:__rand_int__ ...'",
+		    where, given, upper);
+	else if (words < 0 && (*hint || !p->any_word))
 		report_problem(
 		    p, "%s: unknown %s '%s'%s", where, what, given, hint);
 	free(upper);
