@@ -262,6 +262,11 @@ in_repo commit -q --allow-empty -m later
 in_repo branch -D side >/dev/null
 test_that 'a new commit is made upstream' mirror main
 test_same "$(head_of main)" "$(field .subject.commit)" 'a new commit is fetched'
+in_repo branch 20261130 v1
+test_that 'a branch that looks like a commit is built' mirror 20261130
+in_repo branch -f 20261130 main
+test_that 'it is moved upstream' mirror 20261130
+test_same "$(head_of main)" "$(field .subject.commit)" 'and fetched'
 test_status 2 'a branch that is gone upstream is an error' mirror side
 mv repo moved
 test_that 'a known commit is built without fetching' \

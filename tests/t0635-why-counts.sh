@@ -95,6 +95,11 @@ test_same "$(jq -r 'select(.type == "run") | .run.session' ab-results/runs.jsonl
 test_that 'the same with the sides swapped' env PATH="$PWD/bare" "$(command -v vkb-why)" --results d -C repo \
   "$(short main)" "$(short base)" ab-results/cases.jsonl SET
 test_absent 'beginning with' .err 'builds both'
+digit=$(git -C repo rev-parse base | cut -c 1)
+git -C repo branch "$digit" main
+test_that 'a branch whose name is the first digit of the base' env PATH="$PWD/bare" "$(command -v vkb-why)" \
+  --results d --anew -C repo "$digit" "$(short main)" ab-results/cases.jsonl SET
+test_absent 'beginning with' .err 'is not the base'
 vkb-ab --no-page --anew -C repo base=main mine=base -- --count-only cfg.json >ab.out 2>&1
 test_that 'vkb-why after another vkb-ab' env PATH="$PWD/bare" "$(command -v vkb-why)" --results w
 test_match "'ab-results' has other builds than 'w': these begin again" .err 'a message says that it begins again'

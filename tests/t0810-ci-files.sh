@@ -257,7 +257,9 @@ refused() {
   test_match "$refused_why" .err "$refused_what: the error says why"
   test_absent 'hide' .err "$refused_what: without the secret"
 }
-refused 'a part of a commit' 'give all 40 digits' github https://github.example/we/vkb 0123abc
+test_that 'a tag of digits is accepted' sh -c 'cd clone && exec vkb ci github https://github.example/we/vkb 20261130'
+test_match "^ *vkb-ref: 20261130$" .out 'and is in the file'
+test_match "'20261130' has to be a tag or a branch of vkb" .err 'a message says that a part of a commit would not do'
 refused 'vkb on another server' 'mirror vkb there' gitlab https://gitlab.example/we/vkb "$id"
 refused 'vkb in a group of GitLab, for GitHub' 'has no OWNER/NAME' github https://github.example/a/we/vkb "$id"
 refused 'a URL without an owner' 'has no OWNER/NAME' github https://github.example/vkb "$id"

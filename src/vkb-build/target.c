@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -272,11 +273,11 @@ target_free_origin(struct origin *s)
 }
 
 static bool
-is_commit_id(const char *ref, size_t least)
+is_commit_id(const char *ref)
 {
 	size_t n = strlen(ref);
 
-	return n >= least && n < GITREPO_ID &&
+	return n >= 7 && n < GITREPO_ID &&
 	    strspn(ref, "0123456789abcdefABCDEF") == n;
 }
 
@@ -295,7 +296,8 @@ find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 
 	if (!s->url)
 		return gitrepo_find(s->repo, ref, id);
-	if (is_commit_id(ref, 7) && (rc = gitrepo_find(s->repo, ref, id)) != 0)
+	if (is_commit_id(ref) && (rc = gitrepo_find(s->repo, ref, id)) != 0 &&
+	    (rc < 0 || strncasecmp(id, ref, strlen(ref)) == 0))
 		return rc;
 	if (!s->fresh &&
 	    store_fetch(s->cache, s->lock, s->repo, s->url, all, true) < 0)
