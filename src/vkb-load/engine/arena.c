@@ -40,7 +40,7 @@ arena_new(size_t limit)
 	struct arena *s = mem_new(sizeof *s);
 
 	s->fd = -1;
-	s->limit = limit ? limit : compute_default_limit();
+	s->limit = limit;
 	return s;
 }
 
@@ -71,11 +71,15 @@ stay_in_memory(struct arena *s, bool moves)
 static int
 grow_map(struct arena *s, size_t cap)
 {
-	bool moves = s->fd < 0 && cap > s->limit;
-	size_t from = moves ? 0 : s->cap;
 	const char *dir = getenv("TMPDIR");
+	bool moves;
+	size_t from;
 	char *map;
 
+	if (!s->limit && cap > FIRST)
+		s->limit = compute_default_limit();
+	moves = s->fd < 0 && s->limit && cap > s->limit;
+	from = moves ? 0 : s->cap;
 	if (!dir || !*dir)
 		dir = "/var/tmp";
 	if (moves && (s->fd = folder_unnamed_file(dir)) < 0)

@@ -92,7 +92,6 @@ struct template
 	uint64_t
 	    *before[CMDSOURCE_COUNTERS]; /* used by the turns before each */
 	bool only_patched;               /* one command without fields */
-	char *one;                       /* then the bytes of the command */
 	struct shots *shots; /* of a mix, if all its requests are listed */
 	unsigned values;     /* of a named test; else 0 */
 	struct values *data; /* __data__; owned */

@@ -539,7 +539,7 @@ render_patched(const struct cmdsource *source, struct cursor *c,
 		n = (uint32_t)(full / size) + 1;
 	*len = n * size;
 	for (i = 0; !buf[*len - size] && i < n; i++) /* a new buffer */
-		memcpy(buf + i * size, t->one, size);
+		memcpy(buf + i * size, s->prerendered->bytes, size);
 	if (s->plain) {
 		c->turn += n;
 		if (s->npatches == 1)
@@ -1172,70 +1172,48 @@ free_shots(struct shots *m)
 	free(m);
 }
 
-/* One command that is constant but for numbers: makes its bytes, with '0' for
- * these. */
+/* One command without rows, if its requests can be rendered in advance. */
 static void
-prepare_patched(struct template *t)
+prepare_single(struct template *t, const struct engine_work *w)
 {
-	const struct compiled *s = &t->commands[0];
+	const struct compiled *s = t->commands;
 	struct cmdsource *o = &t->source;
-	const struct piece *p;
-	size_t i, at = 0, n;
-
-	t->only_patched = true;
-	t->one = mem_new(s->len + 1);
-	t->ops.make = render_patched;
-	o->end = t->one + s->len;
-	o->len = s->len;
-	o->constant = 0;
-	for (i = 0; i < s->npieces; i++, at += n) {
-		p = &s->pieces[i];
-		n = pieces_patch_width(p->kind);
-		if (n) {
-			memset(t->one + p->at, '0', n);
-			o->constant = at + n;
-		} else {
-			n = p->n;
-			memcpy(t->one + at, t->bytes + p->at, n);
-		}
-	}
-}
-
-/* One command that is constant but for numbers and values, if possible. */
-static void
-prepare_placed(struct template *t, const struct engine_work *w)
-{
-	struct cmdsource *o = &t->source;
-	struct prerendered *k = prerender_values(t, t->commands, w);
+	struct prerendered *k = prerender_values(t, s, w);
+	const struct piece *last;
 
 	if (!k)
 		return;
 	t->commands->prerendered = k;
 	t->only_patched = true;
-	t->ops.make = render_placed;
-	o->places = k->places;
-	o->placed = k->bytes;
-	o->nplaced = k->at[k->count];
-	o->starts = k->at;
+	if (s->data) {
+		t->ops.make = render_placed;
+		o->places = k->places;
+		o->placed = k->bytes;
+		o->nplaced = k->at[k->count];
+		o->starts = k->at;
+		return;
+	}
+	t->ops.make = render_patched;
+	o->len = s->len;
+	o->end = k->bytes + s->len;
+	o->constant = 0;
+	if (s->npatches) {
+		last = &s->patches[s->npatches - 1];
+		o->constant = last->at + pieces_patch_width(last->kind);
+	}
 }
 
 void
 render_prepare(struct template *t, const struct engine_work *w)
 {
-	const struct compiled *s = t->commands;
-
 	t->ops.room = get_room;
 	t->ops.make = render_any;
 	if (t->mix)
 		t->shots = new_shots(t, w);
 	if (t->shots)
 		t->ops.make = render_shots;
-	if (t->mix || t->ncommands > 1)
-		return;
-	if (!s->uses[CMDSOURCE_ROWS] && !s->ints && !s->data)
-		prepare_patched(t);
-	else
-		prepare_placed(t, w);
+	if (!t->mix && t->ncommands == 1)
+		prepare_single(t, w);
 }
 
 void
@@ -1252,5 +1230,4 @@ render_free(struct template *t)
 	for (size_t i = 0; i < t->ncommands; i++)
 		free_prerendered(t->commands[i].prerendered);
 	free_shots(t->shots);
-	free(t->one);
 }
