@@ -72,22 +72,16 @@ struct engine {
 	    void *self, const struct json *cas, const struct engine_past *);
 
 	/*
-	 * Fills the servers and measures, with one result for each stream.
-	 * Returns 0; 1 after reporting that the results are not valid; -1 after
-	 * reporting an error: there is no result, or where requests were
-	 * answered, a partial one. The caller frees each with
-	 * engine_result_free in any case.
+	 * Fills the servers of n jobs, each with its own, and measures; several
+	 * interleaved, see engine_run_slices. results[i] has one for each
+	 * stream of job i. Sets rcs[i] to 0; 1 after reporting that its results
+	 * are not valid; -1 after reporting an error: there is no result, or
+	 * where requests were answered, a partial one. The caller frees each
+	 * with engine_result_free in any case.
 	 */
-	int (*run)(void *self, const struct engine_job *,
-	    struct engine_result *results);
-
-	/*
-	 * Does the same for n jobs on servers of their own, interleaved, see
-	 * engine_run_slices: sets rcs[i] to what 'run' returns for job i, whose
-	 * results are results[i]. NULL: it cannot.
-	 */
-	void (*run_slices)(void *self, const struct engine_job *, size_t n,
+	void (*run)(void *self, const struct engine_job *, size_t n,
 	    uint64_t seed, struct engine_result *const *results, int *rcs);
+	bool slices; /* it can run several */
 };
 
 /*

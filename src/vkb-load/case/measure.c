@@ -820,7 +820,7 @@ run_count(struct measure *m, const struct target *t, const struct json *server)
 	int rc;
 
 	job.counted = server;
-	rc = m->engine->run(m->engine->self, &job, v);
+	m->engine->run(m->engine->self, &job, 1, 0, &v, &rc);
 	if (rc == 0 && refuse_parts(m, v) == m->roles.n)
 		rc =
 		    measure_fail(m, mem_str(json_get_str(m->recs[0], "error")));
@@ -976,12 +976,6 @@ end_parts(struct measure *m, int rc)
 	return rc < 0 || k < 0 ? -1 : 0;
 }
 
-int
-measure_give_up(struct measure *m)
-{
-	return end_parts(m, -1);
-}
-
 /*
  * Adds bytes_per_key, if there are 1,000 keys, to the metrics of each part that
  * was counted, and where the case has to count it bytes_per_client to the first
@@ -1022,36 +1016,8 @@ end_load(
 	return clean_up(m, l, t, rc);
 }
 
-int
-measure_run(struct measure *m, struct server_handle *l)
-{
-	struct load x = {0};
-	int rc = begin_load(m, l, &x.target);
-	bool begun = rc == 0;
-
-	m->starting.target = &x.target;
-	if (begun) {
-		rc = prepare_server(m, &x.target);
-		if (rc == 0)
-			rc = begin_profiles(m, l->server);
-		if (rc == 0 && m->counted)
-			rc = run_count(m, &x.target, l->server);
-		else if (rc == 0) {
-			prepare_job(&x, m);
-			rc = take_results(&x, m,
-			    m->engine->run(m->engine->self, &x.job, x.results));
-		}
-	}
-	rc = end_watch(m, rc);
-	rc = end_parts(m, rc);
-	if (begun)
-		rc = end_load(m, l, &x.target, rc);
-	target_free(&x.target);
-	return rc;
-}
-
 void
-measure_run_slices(
+measure_run(
     struct measure *m, struct server_handle *const *l, size_t n, int *rcs)
 {
 	struct load *x = mem_array(n, sizeof *x);
@@ -1065,20 +1031,28 @@ measure_run_slices(
 			continue;
 		rcs[i] = begin_load(&m[i], l[i], &x[i].target);
 		x[i].begun = rcs[i] == 0;
+		m[i].starting.target = &x[i].target;
 		if (x[i].begun)
 			rcs[i] = prepare_server(&m[i], &x[i].target);
+		if (rcs[i] == 0)
+			rcs[i] = begin_profiles(&m[i], l[i]->server);
 		if (rcs[i] < 0)
 			continue;
+		if (m[i].counted) {
+			rcs[i] = run_count(&m[i], &x[i].target, l[i]->server);
+			continue;
+		}
 		prepare_job(&x[i], &m[i]);
 		jobs[njobs] = x[i].job;
 		results[njobs++] = x[i].results;
 	}
 	if (njobs)
-		m->engine->run_slices(m->engine->self, jobs, njobs,
+		m->engine->run(m->engine->self, jobs, njobs,
 		    m->roles.works->seed + m->context->order, results, job_rcs);
 	for (size_t i = 0; i < n; i++) {
 		if (x[i].results)
 			rcs[i] = take_results(&x[i], &m[i], job_rcs[k++]);
+		rcs[i] = end_parts(&m[i], end_watch(&m[i], rcs[i]));
 		if (x[i].begun)
 			rcs[i] = end_load(&m[i], l[i], &x[i].target, rcs[i]);
 		target_free(&x[i].target);

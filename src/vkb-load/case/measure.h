@@ -64,23 +64,12 @@ int measure_fail(struct measure *, char *why);
 const char *measure_why(const struct measure *);
 
 /*
- * Tells the other parts of the load, if any, that the run failed before it was
- * begun. Returns -1.
+ * Prepares n servers, runs the load, on several interleaved for short slices,
+ * cleans up, and writes the results into the records. Sets rcs[i] to 0, or to
+ * -1 if m[i] failed; partial results are kept. Those whose rcs[i] is -1 before,
+ * and those whose server cannot be prepared, are left out.
  */
-int measure_give_up(struct measure *);
-
-/*
- * Prepares the server, runs the load, cleans up, and writes the results into
- * the records. Returns 0, or -1 if it failed; partial results are kept.
- */
-int measure_run(struct measure *, struct server_handle *);
-
-/*
- * Does the same on n servers, which it loads interleaved for short slices: sets
- * rcs[i] to 0 or -1 for m[i], if it was 0 before. Those whose server cannot be
- * prepared are left out of the turns.
- */
-void measure_run_slices(
+void measure_run(
     struct measure *m, struct server_handle *const *, size_t n, int *rcs);
 
 /*

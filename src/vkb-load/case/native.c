@@ -649,30 +649,6 @@ end_job(struct running *x, double others_ns, int rc)
 	return rc;
 }
 
-static int
-run_case(void *self, const struct engine_job *j, struct engine_result *results)
-{
-	struct running x = {.job = j, .results = results};
-	int rc;
-
-	datasets_drop_stale(self); /* no row of an earlier case is in use */
-	if (j->counted) {
-		rc = find_works(self, &x);
-		if (rc == 0)
-			rc = counting_run(j, x.works, j->counted, results);
-		return end_job(&x, 0, rc);
-	}
-	rc = begin_job(self, &x);
-	if (rc == 0) {
-		begin_watch(&x);
-		rc = j->slo
-		    ? search_run(j, x.works, j->slo, &x.meter, results)
-		    : engine_run(&j->target->e, x.works, j->nwork, j->stop,
-			  j->progress, j->arg, &x.meter, results);
-	}
-	return end_job(&x, 0, rc);
-}
-
 /* Fails if there is no room for servers like the first. Returns 0 or -1. */
 static int
 check_memory(const struct engine_job *jobs, size_t n)
@@ -681,30 +657,50 @@ check_memory(const struct engine_job *jobs, size_t n)
 	return *jobs->too_large ? -1 : 0;
 }
 
+/* Makes the load of n jobs, whose servers are filled. Returns as run. */
+static int
+run_loads(struct running *x, size_t n, uint64_t seed)
+{
+	const struct engine_job *j = x->job;
+	struct engine_load *loads;
+	int rc;
+
+	if (j->counted)
+		return counting_run(j, x->works, j->counted, x->results);
+	for (size_t i = 0; i < n; i++)
+		begin_watch(&x[i]);
+	if (j->slo)
+		return search_run(j, x->works, j->slo, &x->meter, x->results);
+	if (n == 1)
+		return engine_run(&j->target->e, x->works, j->nwork, j->stop,
+		    j->progress, j->arg, &x->meter, x->results);
+	loads = mem_array(n, sizeof *loads);
+	for (size_t i = 0; i < n; i++)
+		loads[i] = (struct engine_load){&x[i].job->target->e,
+		    x[i].works, x[i].job->nwork, &x[i].meter, x[i].results};
+	rc = engine_run_slices(loads, n, seed, j->stop, j->progress, j->arg);
+	free(loads);
+	return rc;
+}
+
 static void
-run_slices(void *self, const struct engine_job *jobs, size_t n, uint64_t seed,
+run_jobs(void *self, const struct engine_job *jobs, size_t n, uint64_t seed,
     struct engine_result *const *results, int *rcs)
 {
 	struct running *x = mem_array(n, sizeof *x);
-	struct engine_load *loads = mem_array(n, sizeof *loads);
 	double all_ns = 0;
 	int rc = 0;
 
-	datasets_drop_stale(self);
+	datasets_drop_stale(self); /* no row of an earlier case is in use */
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		x[i] = (struct running){.job = &jobs[i], .results = results[i]};
-		rc = begin_job(self, &x[i]);
-		if (rc == 0 && i == 0)
+		rc = jobs->counted ? find_works(self, &x[i])
+				   : begin_job(self, &x[i]);
+		if (rc == 0 && i == 0 && n > 1)
 			rc = check_memory(jobs, n);
 	}
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		begin_watch(&x[i]);
-		loads[i] = (struct engine_load){&jobs[i].target->e, x[i].works,
-		    jobs[i].nwork, &x[i].meter, results[i]};
-	}
 	if (rc == 0)
-		rc = engine_run_slices(
-		    loads, n, seed, jobs->stop, jobs->progress, jobs->arg);
+		rc = run_loads(x, n, seed);
 	for (size_t i = 0; i < n && x[i].watch; i++)
 		all_ns += watch_spent_ns(x[i].watch);
 	for (size_t i = 0; i < n; i++)
@@ -713,7 +709,6 @@ run_slices(void *self, const struct engine_job *jobs, size_t n, uint64_t seed,
 			  x[i].watch ? all_ns - watch_spent_ns(x[i].watch) : 0,
 			  rc)
 		    : rc;
-	free(loads);
 	free(x);
 }
 
@@ -723,8 +718,8 @@ native_engine(struct datasets *datasets)
 	return (struct engine){.name = BENCH_CASE_NATIVE,
 	    .self = datasets,
 	    .cannot = explain_case,
-	    .run = run_case,
-	    .run_slices = run_slices};
+	    .run = run_jobs,
+	    .slices = true};
 }
 
 const struct engine *

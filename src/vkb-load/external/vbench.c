@@ -398,9 +398,8 @@ report_time(struct rate *rate, const struct how *h,
 }
 
 static int
-run_case(void *self, const struct engine_job *j, struct engine_result *r)
+run_case(struct vbench *v, const struct engine_job *j, struct engine_result *r)
 {
-	struct vbench *v = self;
 	struct how h = plan_case(v, j->cas);
 	struct vbtool_length p = {.requests = j->work->requests};
 	struct rate *rate = find_rate(v, j->cas);
@@ -435,6 +434,15 @@ run_case(void *self, const struct engine_job *j, struct engine_result *r)
 	if (rc == 0 && h.duration_s > 0 && !h.by_duration)
 		report_time(rate, &h, &p, j->cas, r);
 	return rc;
+}
+
+static void
+run_job(void *self, const struct engine_job *j, size_t n, uint64_t seed,
+    struct engine_result *const *results, int *rcs)
+{
+	(void)n;
+	(void)seed;
+	*rcs = run_case(self, j, *results);
 }
 
 static char *
@@ -487,5 +495,5 @@ vbench_engine(struct vbench *v)
 	    .untried = needs_trial,
 	    .recall = recall_run,
 	    .attempt = try_case,
-	    .run = run_case};
+	    .run = run_job};
 }

@@ -294,6 +294,7 @@ call_run_step(struct call *x, const struct step *s, bool last)
 {
 	struct case_runner *r = x->r;
 	bool profiled = x->v->profile && call_measures(s);
+	struct server_handle *handle = &x->handle;
 	struct measure m;
 	int rc;
 
@@ -311,7 +312,7 @@ call_run_step(struct call *x, const struct step *s, bool last)
 	}
 	begin_parts(x, s);
 	rc = call_prepare_server(x, s, &m);
-	rc = rc == 0 ? measure_run(&m, &x->handle) : measure_give_up(&m);
+	measure_run(&m, &handle, 1, &rc);
 	if (!*r->context.stop && x->handle.server &&
 	    call_check_survival(x, s, &m, last) < 0)
 		rc = -1;
@@ -460,8 +461,7 @@ case_runner_can_slice(const struct schedule *a, const struct turn *turn)
 
 	for (size_t i = 0; i < scene->n; i++) {
 		cas = scene->v[i];
-		if (!engines_find(a->engines, a->cases[cas].record)
-			 ->run_slices ||
+		if (!engines_find(a->engines, a->cases[cas].record)->slices ||
 		    json_get(a->cases[cas].server, "port") ||
 		    !can_slice_parts(&a->roles[cas]) || a->too_large[cas])
 			return false;
@@ -550,7 +550,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 			measure_show(&m[i]);
 		rcs[i] = call_prepare_server(&x[i], &x[i].steps[k], &m[i]);
 	}
-	measure_run_slices(m, handles, n, rcs);
+	measure_run(m, handles, n, rcs);
 	if (reference)
 		call_note_reference(reference, &m[n - 1]);
 	for (size_t i = n; i-- > 0;) {

@@ -459,6 +459,7 @@ count_case(struct case_runner *r, const struct count *c)
 	const struct json *build = r->schedule->builds->v[c->turn.build];
 	struct bench_case cas = unpin_case(&r->schedule->cases[c->cas]);
 	struct server_handle l = {.context = x, .build = build, .count = true};
+	struct server_handle *handle = &l;
 	struct measure m;
 	char *why;
 	int rc;
@@ -467,7 +468,9 @@ count_case(struct case_runner *r, const struct count *c)
 	measure_init(&m, x, &cas, build, c->turn.index, 0);
 	measure_count(&m);
 	rc = handle_start(&l, &cas, &why);
-	rc = rc < 0 ? measure_fail(&m, why) : measure_run(&m, &l);
+	if (rc < 0)
+		measure_fail(&m, why);
+	measure_run(&m, &handle, 1, &rc);
 	if (handle_end(&l, &why) < 0)
 		rc = measure_fail(&m, why);
 	handle_close_serve(x->coproc);
