@@ -524,7 +524,7 @@ run_stats(void *opts, struct opt_args *args)
 		return rc;
 	}
 	parts = parts_new();
-	s = summary_new();
+	s = summary_new(NULL, NULL);
 	summary_set_precision(s, wanted);
 	rc = collect_records(in, s, &l, parts, o->text);
 	if (rc == 0)

@@ -14,8 +14,11 @@ struct caseset {
 	size_t *ids;            /* number of the object of each text */
 	size_t idcap;
 	struct intern *sorted; /* objects as text with sorted keys */
-	uint64_t *hashes;      /* json_hash of each object */
-	size_t hashcap;
+	struct object {
+		uint64_t hash;     /* json_hash */
+		struct json *tree; /* of the sorted text; NULL: not asked for */
+	} * objects;
+	size_t cap;
 };
 
 struct caseset *
@@ -33,10 +36,12 @@ caseset_free(struct caseset *s)
 {
 	if (!s)
 		return;
+	for (size_t i = 0; i < intern_count(s->sorted); i++)
+		json_free(s->objects[i].tree);
 	intern_free(s->written);
 	intern_free(s->sorted);
 	free(s->ids);
-	free(s->hashes);
+	free(s->objects);
 	free(s);
 }
 
@@ -50,10 +55,11 @@ caseset_add_value(struct caseset *s, const struct json *j)
 	jsonpublic_canonical(&key, j);
 	id = intern_idn(s->sorted, key.s, key.len);
 	if (id == known) {
-		s->hashes =
-		    mem_grow(s->hashes, known, &s->hashcap, sizeof *s->hashes);
+		s->objects =
+		    mem_grow(s->objects, known, &s->cap, sizeof *s->objects);
+		s->objects[id] = (struct object){0};
 		jsonscan_begin(&c, key.s, key.len);
-		jsonscan_value(&c, NULL, &s->hashes[id]);
+		jsonscan_value(&c, NULL, &s->objects[id].hash);
 	}
 	str_free(&key);
 	return id;
@@ -96,7 +102,7 @@ caseset_count(const struct caseset *s)
 uint64_t
 caseset_member_hash(const struct caseset *s, size_t id, const char *key)
 {
-	return jsonhash_member(key, strlen(key), s->hashes[id]);
+	return jsonhash_member(key, strlen(key), s->objects[id].hash);
 }
 
 const char *
@@ -105,12 +111,15 @@ caseset_text(const struct caseset *s, size_t id)
 	return intern_text(s->sorted, id);
 }
 
-struct json *
-caseset_value(const struct caseset *s, size_t id)
+const struct json *
+caseset_tree(struct caseset *s, size_t id)
 {
 	const char *text = caseset_text(s, id);
+	struct json **tree = &s->objects[id].tree;
 
-	return json_parse(text, strlen(text), NULL, NULL);
+	if (!*tree)
+		*tree = json_parse(text, strlen(text), NULL, NULL);
+	return *tree;
 }
 
 /* Does 'many' have all keys of 'few' with equal values, and more keys? */

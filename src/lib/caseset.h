@@ -40,7 +40,7 @@ uint64_t caseset_member_hash(
 /* Returns the object as text with sorted keys. Borrowed. */
 const char *caseset_text(const struct caseset *, size_t id);
 
-/* Returns the object; the caller frees it with json_free. */
-struct json *caseset_value(const struct caseset *, size_t id);
+/* Returns the object, which is parsed when it is asked for. Borrowed. */
+const struct json *caseset_tree(struct caseset *, size_t id);
 
 #endif

@@ -50,7 +50,6 @@ reading_free(struct reading *in)
 	if (!in)
 		return;
 	for (size_t i = 0; i < in->n; i++) {
-		json_free(in->v[i].config);
 		rows_free(&in->v[i].rows);
 		free(in->v[i].binaries);
 	}
@@ -201,7 +200,7 @@ intern_subject(struct reading *in, struct branch *h,
     const struct jsonscan_text *subject, size_t *point)
 {
 	size_t id = caseset_add(in->subjects, subject->s, subject->n);
-	struct json *j;
+	const struct json *j;
 
 	if (id == in->npoints) {
 		size_t cap = in->subjectcap;
@@ -213,11 +212,10 @@ intern_subject(struct reading *in, struct branch *h,
 		    in->binaries, in->npoints, &cap, sizeof *in->binaries);
 		in->serving = mem_grow(in->serving, in->npoints,
 		    &in->subjectcap, sizeof *in->serving);
-		j = caseset_value(in->subjects, id);
+		j = caseset_tree(in->subjects, id);
 		in->binaries[id] = intern_hash(in, j, "binary_sha256");
 		in->serving[id] = intern_setup(in->servers, setup_server(j));
 		in->points[in->npoints++] = add_point(in, h, j);
-		json_free(j);
 	}
 	*point = in->points[id];
 	return id;
@@ -231,7 +229,7 @@ make_case(struct reading *in, size_t id)
 	if (id == in->n) {
 		in->v = mem_grow(in->v, in->n, &in->cap, sizeof *in->v);
 		in->v[in->n++] = (struct reading_case){
-		    .config = caseset_value(in->configs, id)};
+		    .config = caseset_tree(in->configs, id)};
 	}
 	return id;
 }
@@ -421,11 +419,11 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 {
 	size_t n = caseset_count(in->envs);
 	size_t id = caseset_add(in->envs, env->s, env->n);
-	struct json *new;
+	const struct json *new;
 
 	if (id < n)
 		return id;
-	new = caseset_value(in->envs, id);
+	new = caseset_tree(in->envs, id);
 	n = in->kindcap;
 	in->kinds = mem_grow(in->kinds, in->nkinds, &n, sizeof *in->kinds);
 	in->references = mem_resize(in->references, n, sizeof *in->references);
@@ -434,7 +432,6 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	in->set[id] = intern_setup(in->settings, setup_settings(new));
 	in->kinds[in->nkinds++] = machines_add(in->machines, new);
 	in->host = sessions_see(in->host, new);
-	json_free(new);
 	return id;
 }
 

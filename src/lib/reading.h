@@ -15,7 +15,7 @@ struct json;
 struct jsonl;
 
 struct reading_case {
-	struct json *config;
+	const struct json *config;    /* borrowed from the configs */
 	size_t ratios[METRIC_RATIOS]; /* values of ratios to a reference */
 	size_t bases[METRIC_RATIOS];  /* of what they are ratios of */
 	struct rows rows; /* session: the number of the point, block: the kind

@@ -444,7 +444,7 @@ append_members(struct str *to, const struct json *j)
  * differ. */
 static void
 append_common_settings(
-    struct str *to, const struct group *g, const struct caseset *envs)
+    struct str *to, const struct group *g, struct caseset *envs)
 {
 	struct json *all = json_object(), *counts = json_object();
 	struct json *varied = json_object(), *out = json_object(), *env;
@@ -453,9 +453,8 @@ append_common_settings(
 	for (size_t i = 0; i < g->nenvs; i++) {
 		if (g->envs[i].env == GROUP_NO_ENV)
 			continue;
-		env = caseset_value(envs, g->envs[i].env);
-		add_settings(all, counts, varied, env, g->envs[i].n);
-		json_free(env);
+		add_settings(all, counts, varied,
+		    caseset_tree(envs, g->envs[i].env), g->envs[i].n);
 	}
 	env = record_sorted(all);
 	for (const struct json *j = json_first(env); j; j = json_next(j)) {
@@ -480,8 +479,7 @@ append_common_settings(
 }
 
 static void
-append_environment(
-    struct str *to, const struct group *g, const struct caseset *envs)
+append_environment(struct str *to, const struct group *g, struct caseset *envs)
 {
 	size_t only = g->nenvs == 1 ? g->envs->env : GROUP_NO_ENV;
 
@@ -662,24 +660,26 @@ struct summary {
 	struct intern *pairs; /* of subject and config, for each group */
 	struct common common;
 	struct intern *names; /* of metrics */
-	char **hosts;         /* of each environment; an entry may be NULL */
+	const char **hosts;   /* of each environment; an entry may be NULL */
 	size_t nhosts, hostcap;
 	struct run_record_reader *reader;
 	struct hashset *seen;
 	bool no_hists;
 	bool sorted;
+	bool shares;     /* the subjects and configurations are the caller's */
 	struct sink out; /* its memory serves for all records */
 };
 
 struct summary *
-summary_new(void)
+summary_new(struct caseset *subjects, struct caseset *configs)
 {
 	struct summary *s = mem_new(sizeof *s);
 
+	s->shares = subjects;
 	s->seen = hashset_new();
 	s->common.sessions = sessions_new();
-	s->common.subjects = caseset_new();
-	s->common.configs = caseset_new();
+	s->common.subjects = subjects ? subjects : caseset_new();
+	s->common.configs = configs ? configs : caseset_new();
 	s->common.envs = caseset_new();
 	s->names = intern_new();
 	s->pairs = intern_new();
@@ -707,13 +707,13 @@ summary_free(struct summary *s)
 	for (size_t i = 0; i < s->n; i++)
 		if (s->groups[i])
 			group_free(s->groups[i]);
-	caseset_free(s->common.subjects);
-	caseset_free(s->common.configs);
+	if (!s->shares) {
+		caseset_free(s->common.subjects);
+		caseset_free(s->common.configs);
+	}
 	caseset_free(s->common.envs);
 	intern_free(s->names);
 	intern_free(s->pairs);
-	for (size_t i = 0; i < s->nhosts; i++)
-		free(s->hosts[i]);
 	free(s->hosts);
 	run_record_reader_free(s->reader);
 	sessions_free(s->common.sessions);
@@ -722,16 +722,6 @@ summary_free(struct summary *s)
 	hashset_free(s->seen);
 	str_free(&s->out.s);
 	free(s);
-}
-
-static bool
-has_rate(const struct summary *s, size_t config)
-{
-	struct json *j = caseset_value(s->common.configs, config);
-	bool has = metric_has_rate(j);
-
-	json_free(j);
-	return has;
 }
 
 static struct group *
@@ -746,7 +736,6 @@ find_group(struct summary *s, size_t subject, size_t config)
 	g->subject = subject;
 	g->config = config;
 	g->no_hists = s->no_hists;
-	g->has_rate = has_rate(s, config);
 	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
 	s->groups[s->n++] = g;
 	return g;
@@ -769,14 +758,12 @@ find_env(struct summary *s, const struct jsonscan_text *t)
 {
 	size_t id =
 	    t->s ? caseset_add(s->common.envs, t->s, t->n) : GROUP_NO_ENV;
-	struct json *env;
 
 	if (t->s && id == s->nhosts) {
-		s->hosts =
-		    mem_grow(s->hosts, s->nhosts, &s->hostcap, sizeof(char *));
-		env = caseset_value(s->common.envs, id);
-		s->hosts[s->nhosts++] = mem_str(json_get_str(env, "host"));
-		json_free(env);
+		s->hosts = mem_grow(
+		    s->hosts, s->nhosts, &s->hostcap, sizeof *s->hosts);
+		s->hosts[s->nhosts++] =
+		    json_get_str(caseset_tree(s->common.envs, id), "host");
 	}
 	return id;
 }
@@ -801,6 +788,8 @@ add_record(struct summary *s, const struct run_record *r, const char *where)
 
 	if (!count_as_new(s, g, session, hash))
 		return 0;
+	g->has_rate = r->nhists &&
+	    metric_has_rate(caseset_tree(s->common.configs, config));
 	return group_add(g, r, s->names, session, (uint32_t)env, where);
 }
 
@@ -872,18 +861,6 @@ size_t
 summary_count(const struct summary *s)
 {
 	return s->n;
-}
-
-size_t
-summary_subjects(const struct summary *s)
-{
-	return caseset_count(s->common.subjects);
-}
-
-const char *
-summary_subject(const struct summary *s, size_t i)
-{
-	return caseset_text(s->common.subjects, i);
 }
 
 static void

@@ -9,12 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct caseset;
 struct json;
 struct jsonl;
 struct merged;
 struct summary;
 
-struct summary *summary_new(void);
+/* The subjects and configurations that it meets are added to those of the
+ * caller, who frees them after it; NULL: both are its own. */
+struct summary *summary_new(struct caseset *subjects, struct caseset *configs);
 void summary_free(struct summary *);
 
 /* Makes each metric state how many more runs its median needs for this
@@ -51,11 +54,6 @@ size_t summary_count(const struct summary *);
 /* The texts of configuration and subject with a line break between. Caller
  * frees with free(). */
 char *summary_key(struct summary *, size_t i);
-
-/* The subjects in the order in which they were added, as text with sorted keys
- * (borrowed). */
-size_t summary_subjects(const struct summary *);
-const char *summary_subject(const struct summary *, size_t i);
 
 /* Writes one record as a line, piece by piece. Returns 0, or -1 after reporting
  * the error. */

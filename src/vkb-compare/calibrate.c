@@ -63,7 +63,7 @@ struct calibration {
 	struct run *v; /* in the order of the cases, then of time */
 	size_t n, cap;
 	struct caseset *configs;
-	struct json **config; /* of each number in configs */
+	const struct json **config; /* of each number in configs */
 	struct intern *sessions;
 	/* When the first run of each session began; NULL: one does not say
 	 * it. Then sessions are in the order of the input. */
@@ -377,10 +377,10 @@ calibrate(
 		err_say("the runs were measured beside several reference "
 			"servers: ratios to them are not calibrated");
 	ncases = caseset_count(c->configs);
-	c->config = mem_array(ncases + 1, sizeof(struct json *));
+	c->config = mem_array(ncases + 1, sizeof *c->config);
 	for (size_t i = 0; i < ncases; i++)
-		c->config[i] = caseset_value(c->configs, i);
-	names = casename_new((const struct json *const *)c->config, ncases);
+		c->config[i] = caseset_tree(c->configs, i);
+	names = casename_new(c->config, ncases);
 	for (size_t i = 0; i < c->n; i = end) {
 		char *name = casename_of(names, c->config[c->v[i].kase]);
 
@@ -407,8 +407,6 @@ calibrate_free(struct calibration *c)
 		free_entry(c->entries[i]);
 	for (size_t i = 0; i < c->n; i++)
 		json_free(c->v[i].metrics);
-	for (size_t i = 0; c->config && i < caseset_count(c->configs); i++)
-		json_free(c->config[i]);
 	for (size_t i = 0; i < c->nstarts; i++)
 		free(c->starts[i]);
 	free(c->config);

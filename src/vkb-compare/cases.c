@@ -22,13 +22,10 @@ add_case(struct cases *c, const struct part *part)
 
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	k = &c->v[c->n++];
-	*k = (struct kase){.config = part->config,
-	    .subject = part->subject,
-	    .key = caseset_text(
-		c->configs, caseset_add_value(c->configs, part->config)),
-	    .who = c->n > 1 && k[-1].subject == part->subject
-		? k[-1].who
-		: caseset_add_value(c->met, part->subject)};
+	*k = (struct kase){.config = caseset_tree(c->configs, part->config),
+	    .subject = caseset_tree(c->met, part->subject),
+	    .key = caseset_text(c->configs, part->config),
+	    .who = part->subject};
 	k->parts = mem_array(1, sizeof *part);
 	k->parts[k->nparts++] = *part;
 }
@@ -173,19 +170,16 @@ add_run_summary(struct cases *c, struct summary *s, size_t i)
 static void
 add_build(struct cases *c, const struct json *build)
 {
-	struct part part = {.config = part_tree(c->reader, "{}", 2)};
-	struct str s = {0};
+	struct part part = {.config = caseset_add(c->configs, "{}", 2)};
 	struct json *subject = json_dup(json_get(build, "subject"));
 
 	json_set_str(subject, "server_version", json_get_str(build, "version"));
 	json_set_str(
 	    subject, "binary_sha256", json_get_str(build, "binary_sha256"));
-	json_append(&s, subject);
-	part.subject = part_tree(c->reader, s.s, s.len);
-	part.rest = part.config;
+	part.subject = caseset_add_value(c->met, subject);
+	part.rest = caseset_tree(c->configs, part.config);
 	add_case(c, &part);
 	json_free(subject);
-	str_free(&s);
 }
 
 /* Adds a line that summary_line left. Returns -1 on error, after reporting it.
@@ -219,37 +213,28 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 	return rc;
 }
 
-/* Notes the subjects of runs in the order of the input. */
-static void
-note_run_subjects(struct cases *c, const struct summary *runs, size_t *noted)
-{
-	for (; *noted < summary_subjects(runs); (*noted)++) {
-		const char *text = summary_subject(runs, *noted);
-
-		caseset_add(c->met, text, strlen(text));
-	}
-}
-
 int
 cases_read(struct cases *c, const struct cases *with, const char *const *files,
     size_t n, enum cases_of of)
 {
 	struct jsonl *in = jsonl_open(files, n);
-	struct summary *runs = summary_new();
-	size_t noted = 0, len;
+	struct summary *runs;
+	size_t len;
 	const char *text;
 	int rc = 0, got;
 
 	*c = (struct cases){.configs = with ? with->configs : caseset_new(),
-	    .met = caseset_new(),
-	    .reader = with ? with->reader : part_reader_new(of == CASES_HISTS),
+	    .met = with ? with->met : caseset_new(),
 	    .shares = with,
 	    .functions = functions_new()};
+	c->reader = with
+	    ? with->reader
+	    : part_reader_new(c->configs, c->met, of == CASES_HISTS);
+	runs = summary_new(c->met, c->configs);
 	if (of != CASES_HISTS)
 		summary_ignore_hists(runs);
 	do {
 		got = summary_line(runs, in, &text, &len);
-		note_run_subjects(c, runs, &noted);
 		if (got < 0 ||
 		    (got > 0 && add_record(c, in, text, len, runs, of) < 0))
 			rc = -1;
@@ -263,7 +248,8 @@ cases_read(struct cases *c, const struct cases *with, const char *const *files,
 	merge_cases(c);
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t k = 1; k < c->v[i].nparts; k++)
-			part_take_metrics(&c->v[i].parts[0], &c->v[i].parts[k]);
+			part_take_metrics(
+			    c->reader, &c->v[i].parts[0], &c->v[i].parts[k]);
 	return rc;
 }
 
@@ -278,9 +264,9 @@ cases_free(struct cases *c)
 	free(c->v);
 	free(c->subjects);
 	free(c->arrival);
-	caseset_free(c->met);
 	if (!c->shares) {
 		caseset_free(c->configs);
+		caseset_free(c->met);
 		part_reader_free(c->reader);
 	}
 	functions_free(c->functions);

@@ -16,7 +16,7 @@ struct part_reader;
 struct sample;
 
 struct kase {
-	const struct json *config, *subject; /* borrowed from parts[0] */
+	const struct json *config, *subject; /* borrowed from the sets */
 	struct part *parts; /* the first has the metrics of all */
 	size_t nparts;
 	size_t nagain;   /* parts[nparts..]: duplicates, not counted */
@@ -27,13 +27,13 @@ struct kase {
 struct cases {
 	struct kase *v;
 	size_t n, cap;
-	const struct json **subjects; /* borrowed from the cases */
+	const struct json **subjects; /* borrowed from 'met' */
 	size_t *arrival; /* of each subject: its rank in the input */
 	size_t nsubjects;
 	struct caseset *configs, *met; /* met: all subjects of the input */
 	struct part_reader *reader;    /* has what the parts borrow */
-	bool shares;                 /* configs and reader are of other cases */
-	struct functions *functions; /* of counted cases */
+	bool shares;                   /* these three are of other cases */
+	struct functions *functions;   /* of counted cases */
 };
 
 /* What to read: the values; also the histograms, which are large; or only the

@@ -1,4 +1,5 @@
 #include "part.h"
+#include "caseset.h"
 #include "counted.h"
 #include "intern.h"
 #include "json.h"
@@ -24,9 +25,11 @@ struct lists {
 
 struct part_reader {
 	struct record_reader *reader;
-	struct intern *names, *texts;
-	struct json **trees; /* of the texts */
-	size_t treecap;
+	struct intern *names; /* of metrics and sessions */
+	struct caseset *configs, *subjects, *rests; /* the last is its own */
+	void **kept; /* what samples borrow: rounds and tails */
+	size_t nkept, keptcap;
+	struct sample last; /* has the last rounds without tails */
 	struct str rest;
 	struct part part; /* that is being read */
 	struct jsonscan_text config, subject, hists, quantiles;
@@ -136,7 +139,7 @@ read_metrics(struct record_reading *x, uint64_t *hash)
 }
 
 struct part_reader *
-part_reader_new(bool hists)
+part_reader_new(struct caseset *configs, struct caseset *subjects, bool hists)
 {
 	static const struct record_member members[][6] = {
 	    {{.path = "hist", .read = skip_member},
@@ -156,7 +159,9 @@ part_reader_new(bool hists)
 
 	r->reader = record_reader_new("summary", members[hists], false);
 	r->names = intern_new();
-	r->texts = intern_new();
+	r->configs = configs;
+	r->subjects = subjects;
+	r->rests = caseset_new();
 	return r;
 }
 
@@ -165,10 +170,10 @@ part_reader_free(struct part_reader *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < intern_count(r->texts); i++)
-		json_free(r->trees[i]);
-	free(r->trees);
-	intern_free(r->texts);
+	for (size_t i = 0; i < r->nkept; i++)
+		free(r->kept[i]);
+	free(r->kept);
+	caseset_free(r->rests);
 	intern_free(r->names);
 	record_reader_free(r->reader);
 	str_free(&r->rest);
@@ -178,31 +183,33 @@ part_reader_free(struct part_reader *r)
 	free(r);
 }
 
-const struct json *
-part_tree(struct part_reader *r, const char *text, size_t n)
+/* Gives the reader something that samples borrow. */
+static void
+keep_memory(struct part_reader *r, void *memory)
 {
-	size_t known = intern_count(r->texts);
-	size_t id = intern_idn(r->texts, text, n);
-
-	if (id == known) {
-		r->trees =
-		    mem_grow(r->trees, known, &r->treecap, sizeof *r->trees);
-		r->trees[id] = json_parse(text, n, NULL, NULL);
-	}
-	return r->trees[id];
+	r->kept = mem_grow(r->kept, r->nkept, &r->keptcap, sizeof(void *));
+	r->kept[r->nkept++] = memory;
 }
 
-/* Gives the part something that its samples borrow. */
+/* Gives the reader the rounds of a sample. Most have those of the one before.
+ */
 static void
-keep_memory(struct part *p, void *memory)
+keep_rounds(struct part_reader *r, struct sample *s)
 {
-	p->kept = mem_resize(p->kept, p->nkept + 1, sizeof(void *));
-	p->kept[p->nkept++] = memory;
+	if (s->n == r->last.n && s->n &&
+	    memcmp(s->rounds, r->last.rounds, s->n * sizeof *s->rounds) == 0) {
+		free(s->rounds);
+		s->rounds = r->last.rounds;
+		return;
+	}
+	keep_memory(r, s->rounds);
+	if (s->n && !s->rounds->tail)
+		r->last = *s;
 }
 
 /* Sets the tails of the runs of a metric, if all of them are known. */
 static void
-set_tails(struct part *p, const struct lists *l, struct round *rounds)
+set_tails(struct part_reader *r, const struct lists *l, struct round *rounds)
 {
 	size_t runs = l->n[VALUES], at = 0;
 	struct tail *v;
@@ -214,7 +221,7 @@ set_tails(struct part *p, const struct lists *l, struct round *rounds)
 	/* One block: the tails, then the numbers of all. */
 	v = mem_resize(
 	    NULL, 1, runs * sizeof *v + (l->n[TAILS] + 1) * sizeof *numbers);
-	keep_memory(p, v);
+	keep_memory(r, v);
 	numbers = (double *)(v + runs);
 	if (l->n[TAILS])
 		memcpy(numbers, l->v[TAILS], l->n[TAILS] * sizeof *numbers);
@@ -228,13 +235,11 @@ set_tails(struct part *p, const struct lists *l, struct round *rounds)
 		rounds[i].tail = &v[i];
 }
 
-/* Sets the runs of a metric by its lists; sessions are numbers of the names.
- * Most metrics have the rounds of the one before. */
+/* Sets the runs of a metric by its lists; sessions are numbers of the names. */
 static void
-set_runs(struct part *p, struct part_metric *m, const struct lists *l,
+set_runs(struct part_reader *r, struct part_metric *m, const struct lists *l,
     const char *const *names, size_t n)
 {
-	const struct sample *before = m > p->metrics ? &m[-1].runs : &m->runs;
 	size_t runs = l->n[VALUES];
 	struct round *rounds = mem_array(runs + 1, sizeof *rounds);
 
@@ -247,17 +252,10 @@ set_runs(struct part *p, struct part_metric *m, const struct lists *l,
 		if (at >= 0 && at < (double)n)
 			rounds[i].session = names[(size_t)at];
 	}
-	set_tails(p, l, rounds);
+	set_tails(r, l, rounds);
 	sample_add(&m->runs, l->v[VALUES], rounds, runs);
 	free(rounds);
-	if (before != &m->runs && before->n == m->runs.n &&
-	    memcmp(before->rounds, m->runs.rounds,
-		before->n * sizeof *rounds) == 0) {
-		free(m->runs.rounds);
-		m->runs.rounds = before->rounds;
-	} else {
-		keep_memory(p, m->runs.rounds);
-	}
+	keep_rounds(r, &m->runs);
 }
 
 static int
@@ -270,7 +268,7 @@ compare_names(const void *a, const void *b)
 
 /* Makes the metrics of the part that was read. */
 static void
-set_metrics(struct part *p, const struct lists *lists)
+set_metrics(struct part_reader *r, struct part *p)
 {
 	const struct json *sessions = json_get(p->rest, "sessions");
 	const char **names = mem_array(json_len(sessions) + 1, sizeof *names);
@@ -278,9 +276,10 @@ set_metrics(struct part *p, const struct lists *lists)
 	size_t n = 0;
 
 	for (const struct json *j = json_first(sessions); j; j = json_next(j))
-		names[n++] = json_str(j);
+		names[n++] =
+		    intern_text(r->names, intern_id(r->names, json_str(j)));
 	for (size_t i = 0; i < p->nmetrics; i++)
-		set_runs(p, &p->metrics[i], &lists[i], names, n);
+		set_runs(r, &p->metrics[i], &r->lists[i], names, n);
 	free(names);
 	if (p->nmetrics)
 		qsort(
@@ -306,14 +305,15 @@ part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 		part_free(p);
 		return false;
 	}
-	p->config = part_tree(r, r->config.s, r->config.n);
-	p->subject = part_tree(r, r->subject.s, r->subject.n);
-	p->rest = part_tree(r, r->rest.s, r->rest.len);
+	p->config = caseset_add(r->configs, r->config.s, r->config.n);
+	p->subject = caseset_add(r->subjects, r->subject.s, r->subject.n);
+	p->rest = caseset_tree(
+	    r->rests, caseset_add(r->rests, r->rest.s, r->rest.len));
 	if (r->hists.s)
 		p->hists = mem_strn(r->hists.s, r->hists.n);
 	if (r->quantiles.s)
 		p->quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
-	set_metrics(p, r->lists);
+	set_metrics(r, p);
 	p->metrics = mem_resize(p->metrics, p->nmetrics, sizeof *p->metrics);
 	return true;
 }
@@ -323,9 +323,6 @@ part_free(struct part *p)
 {
 	for (size_t i = 0; i < p->nmetrics; i++)
 		free(p->metrics[i].runs.v);
-	for (size_t i = 0; i < p->nkept; i++)
-		free(p->kept[i]);
-	free(p->kept);
 	free(p->metrics);
 	free(p->hists);
 	free(p->quantiles);
@@ -344,7 +341,8 @@ part_metric(const struct part *p, const char *name)
 
 /* Joins the runs of a metric of two parts. */
 static void
-take_runs(struct part *p, struct part_metric *m, struct part_metric *from)
+take_runs(
+    struct part_reader *r, struct part_metric *m, struct part_metric *from)
 {
 	const struct metric of = metric_guess(m->name);
 
@@ -359,7 +357,7 @@ take_runs(struct part *p, struct part_metric *m, struct part_metric *from)
 		sample_add(&both, m->runs.v, m->runs.rounds, m->runs.n);
 		sample_add(
 		    &both, from->runs.v, from->runs.rounds, from->runs.n);
-		keep_memory(p, both.rounds);
+		keep_rounds(r, &both);
 		free(m->runs.v);
 		m->runs = both;
 		m->counted = m->counted && from->counted;
@@ -368,7 +366,7 @@ take_runs(struct part *p, struct part_metric *m, struct part_metric *from)
 }
 
 void
-part_take_metrics(struct part *p, struct part *from)
+part_take_metrics(struct part_reader *r, struct part *p, struct part *from)
 {
 	size_t n = p->nmetrics;
 
@@ -381,7 +379,7 @@ part_take_metrics(struct part *p, struct part *from)
 		    : NULL;
 
 		if (at)
-			take_runs(p, at, m);
+			take_runs(r, at, m);
 		else
 			p->metrics[p->nmetrics++] = *m;
 	}

@@ -10,35 +10,31 @@
 
 #include "sample.h"
 
+struct caseset;
 struct json;
 struct part_reader;
 
 struct part_metric {
-	const char *name; /* of the reader */
-	struct sample
-	    runs;     /* its rounds are of the part, for several metrics */
-	bool counted; /* were these runs counted, every one? */
+	const char *name;   /* of the reader */
+	struct sample runs; /* its rounds are of the reader, for several */
+	bool counted;       /* were these runs counted, every one? */
 };
 
 struct part {
-	/* Trees of the reader: equal texts are one tree. */
-	const struct json *config, *subject;
-	const struct json *rest;     /* all that has no place of its own */
+	size_t config, subject;  /* numbers in the sets of the reader */
+	const struct json *rest; /* all else, of the reader: equal ones are one
+				  * tree */
 	struct part_metric *metrics; /* by name */
 	size_t nmetrics;
-	void **kept; /* what samples borrow: rounds and tails */
-	size_t nkept;
 	/* JSON; NULL: there are none, or they are ignored. */
 	char *hists, *quantiles;
 };
 
-/* It has what its parts borrow. 'hists': histograms and quantiles, which are
- * large, are kept. */
-struct part_reader *part_reader_new(bool hists);
+/* It has what its parts borrow, and adds configurations and subjects to sets of
+ * the caller. 'hists': histograms and quantiles, which are large, are kept. */
+struct part_reader *part_reader_new(
+    struct caseset *configs, struct caseset *subjects, bool hists);
 void part_reader_free(struct part_reader *);
-
-/* Returns the tree of a valid JSON text. */
-const struct json *part_tree(struct part_reader *, const char *text, size_t n);
 
 /*
  * Returns false if the text is not a summary record that record_check accepts;
@@ -53,7 +49,7 @@ const struct part_metric *part_metric(const struct part *, const char *name);
 
 /* Moves the metrics of another part of the same case to this one. Of a metric
  * that is exact in counted runs, these replace those that were measured. */
-void part_take_metrics(struct part *, struct part *from);
+void part_take_metrics(struct part_reader *, struct part *, struct part *from);
 
 /* Compare by content, for sorting; 0: equal. The metrics: by their values. */
 int part_compare(const struct part *, const struct part *);

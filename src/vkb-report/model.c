@@ -828,7 +828,7 @@ take_all(struct model *m, struct summary *s, struct jsonl *in)
 int
 model_read(struct model *m, struct jsonl *in)
 {
-	struct summary *s = summary_new();
+	struct summary *s = summary_new(NULL, NULL);
 	int rc;
 
 	*m = (struct model){.subject_set = caseset_new(),

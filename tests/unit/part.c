@@ -1,6 +1,7 @@
 /* A summary that is read without a tree of JSON. */
 #include "tap.h"
 
+#include "caseset.h"
 #include "json.h"
 #include "mem.h"
 #include "vkb-compare/cases.h"
@@ -18,6 +19,7 @@ static const char good[] =
     "[2],-0.5e1]},\"seven\":7},\"hist\":{\"h\":\"t\"},"
     "\"quantiles\":{\"h\":{\"99\":[3,4],\"50\":[1,2]},\"odd\":[1]}}\n";
 
+static struct caseset *sets[2]; /* configurations, subjects */
 static struct part_reader *readers[2];
 
 static bool
@@ -25,7 +27,9 @@ reads(struct part *p, const char *text, bool hists)
 {
 	struct part_reader **r = &readers[hists];
 
-	*r = *r ? *r : part_reader_new(hists);
+	sets[0] = sets[0] ? sets[0] : caseset_new();
+	sets[1] = sets[1] ? sets[1] : caseset_new();
+	*r = *r ? *r : part_reader_new(sets[0], sets[1], hists);
 	return part_read(*r, p, text, strlen(text));
 }
 
@@ -55,9 +59,10 @@ lists(void)
 		!json_get(p.rest, "hist") && json_get(p.rest, "sessions") &&
 		!p.hists && !p.quantiles,
 	    "other members are in a tree");
-	tap_str(json_get_str(p.subject, "label"), "x", "the subject is one");
-	tap_near(json_get_num(p.config, "duration_s", 0), 7, 0,
-	    "and so is the configuration");
+	tap_str(json_get_str(caseset_tree(sets[1], p.subject), "label"), "x",
+	    "the subject is one");
+	tap_near(json_get_num(caseset_tree(sets[0], p.config), "duration_s", 0),
+	    7, 0, "and so is the configuration");
 	tap_ok(reads(&q, good, false) && q.config == p.config &&
 		q.rest == p.rest && q.metrics[0].name == p.metrics[0].name,
 	    "what is read again is the same tree");
@@ -239,7 +244,7 @@ joined(void)
 		}
 		if (!tap_ok(read, "two parts"))
 			continue;
-		part_take_metrics(&p[0], &p[1]);
+		part_take_metrics(readers[0], &p[0], &p[1]);
 		s = &part_metric(&p[0], "a")->runs;
 		tap_ok(s->n == 2 && s->v[!first] == 1 && s->v[first] == 2,
 		    "a metric has the runs of both, in their order");
@@ -268,5 +273,7 @@ main(void)
 	alike();
 	part_reader_free(readers[0]);
 	part_reader_free(readers[1]);
+	caseset_free(sets[0]);
+	caseset_free(sets[1]);
 	return tap_done();
 }

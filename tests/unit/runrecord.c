@@ -283,7 +283,7 @@ test_set(void)
 	    "equal objects are one, however they are written");
 	tap_str(
 	    caseset_text(s, 0), "{\"a\":1,\"b\":[2]}", "the text of an object");
-	j = caseset_value(s, 1);
+	j = json_dup(caseset_tree(s, 1));
 	tap_ok(json_num(json_at(json_get(j, "b"), 0), 0) == 3,
 	    "the value of an object");
 	tap_ok(caseset_add_value(s, j) == 1, "a value is found again");

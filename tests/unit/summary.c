@@ -49,7 +49,7 @@ run(int index, int64_t from, int64_t to, struct hist *h)
 static char *
 summarise(struct json *const *runs, size_t n, bool backwards)
 {
-	struct summary *s = summary_new();
+	struct summary *s = summary_new(NULL, NULL);
 	struct json *rec;
 	char *text;
 
@@ -130,7 +130,7 @@ many(void)
 {
 	static const double first[] = {15, 105, 110, 9},
 			    sorted[] = {9, 15, 105, 110};
-	struct summary *s = summary_new();
+	struct summary *s = summary_new(NULL, NULL);
 	struct json *rec;
 	size_t good = 0;
 
@@ -154,7 +154,7 @@ many(void)
 	    "the runs of a hundred cases in turn: %zu summaries are right",
 	    good);
 	summary_free(s);
-	s = summary_new();
+	s = summary_new(NULL, NULL);
 	for (size_t i = 0; i < 4; i++) {
 		rec = run(1, 1, 10, HIST_LATENCY());
 		json_set_num(json_get(rec, "config"), "pipeline", first[i]);
@@ -238,7 +238,7 @@ shuffle(struct json **v, size_t n, struct rng *r)
 static char *
 written(struct json *const *runs, size_t n)
 {
-	struct summary *s = summary_new();
+	struct summary *s = summary_new(NULL, NULL);
 	FILE *f = tmpfile();
 	struct str text = {0};
 	int bad = 0, c;
@@ -264,7 +264,7 @@ shuffled(void)
 {
 	enum { RUNS = 3000 };
 	struct json **runs = mem_array(RUNS, sizeof *runs), *rec;
-	struct summary *s = summary_new();
+	struct summary *s = summary_new(NULL, NULL);
 	struct str trees = {0};
 	char *want, *got;
 	struct rng r;
@@ -323,7 +323,7 @@ static void
 places(void)
 {
 	for (int timed = 0; timed < 2; timed++) {
-		struct summary *s = summary_new();
+		struct summary *s = summary_new(NULL, NULL);
 		struct json *rec;
 		const struct json *m;
 
@@ -359,7 +359,7 @@ settings(void)
 	    "{\"d\":1,\"a\":{\"y\":1,\"x\":2},\"c\":3}",
 	    "{\"c\":3,\"b\":9,\"a\":{\"x\":2,\"y\":1},\"d\":1}",
 	    "{\"a\":{\"y\":1,\"x\":2},\"d\":2,\"c\":3}"};
-	struct summary *s = summary_new();
+	struct summary *s = summary_new(NULL, NULL);
 	struct json *rec;
 	char *text;
 
