@@ -199,7 +199,7 @@ append_numbers(struct str *to, struct stats_rule *rule, bool timed, double *v,
 }
 
 /* What a record has: all; all but values, blocks, sessions and histograms; or
- * what a comparison reads. */
+ * what a comparison reads, without the metrics. */
 enum content { WHOLE, BRIEF, COMPARED };
 
 enum list { VALUES, BLOCKS, SESSIONS };
@@ -229,16 +229,26 @@ append_list(struct sink *o, const struct metric_summary *d, const double *v,
 	o->s.s[o->s.len - 1] = ']';
 }
 
-/* Appends the tails of the runs that have a value, if all of them are known. */
-static void
-append_tails(struct sink *o, const struct metric_summary *d, const double *v)
+/* Are the tails of the runs that have a value known, and wanted? */
+static bool
+has_tails(const struct metric_summary *d, const char *name, const double *v)
 {
+	const struct metric *of = metric_find(name);
 	const struct group *g = d->group;
 
 	for (size_t i = 0; i < d->n; i++)
 		if (!isnan(v[d->at[i]]) &&
 		    (d->at[i] >= g->ntails || !g->tails[d->at[i]]))
-			return;
+			return false;
+	return of && of->rare_margin > 0;
+}
+
+/* Appends the tails of the runs that have a value. */
+static void
+append_tails(struct sink *o, const struct metric_summary *d, const double *v)
+{
+	const struct group *g = d->group;
+
 	str_add(&o->s, ",\"tails\":[");
 	for (size_t i = 0; i < d->n; i++) {
 		if (isnan(v[d->at[i]]))
@@ -250,44 +260,47 @@ append_tails(struct sink *o, const struct metric_summary *d, const double *v)
 	o->s.s[o->s.len - 1] = ']';
 }
 
+/* Are the block and the session of all runs that have a value known? */
+static bool
+are_blocked(const struct metric_summary *d, const double *v)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (!isnan(v[i]) &&
+		    (d->runs[i].block == ROWS_UNKNOWN ||
+			d->runs[i].session == ROWS_UNKNOWN))
+			return false;
+	return true;
+}
+
 /* 'v' has the value of each run in the order of 'runs', or NAN. */
 static void
 write_metric(struct sink *o, struct metric_summary *d, const char *name,
     const double *v, enum content what)
 {
-	double mad = 0, *sorted = d->sorted;
-	const struct metric *of = metric_find(name);
+	double mad, *sorted = d->sorted;
+	bool blocked = are_blocked(d, v);
 	struct precision m;
-	bool blocked = true;
 	size_t n = 0;
 
-	for (size_t i = 0; i < d->n; i++) {
-		const struct rows_run *r = &d->runs[d->at[i]];
-
-		if (isnan(v[d->at[i]]))
-			continue;
-		sorted[n++] = v[d->at[i]];
-		if (r->block == ROWS_UNKNOWN || r->session == ROWS_UNKNOWN)
-			blocked = false;
-	}
-	if (what != COMPARED) {
-		mad = append_numbers(&o->s, d->rule, d->timed, sorted, n, &m);
-		append_noise(&o->s, d, &m, name, v);
-		if (bimodal_detect(sorted, n))
-			jsontext_true(&o->s, "bimodal");
-		jsontext_num(&o->s, "min", sorted[0]);
-		jsontext_num(&o->s, "max", sorted[n - 1]);
-	}
+	for (size_t i = 0; i < d->n; i++)
+		if (!isnan(v[d->at[i]]))
+			sorted[n++] = v[d->at[i]];
+	mad = append_numbers(&o->s, d->rule, d->timed, sorted, n, &m);
+	append_noise(&o->s, d, &m, name, v);
+	if (bimodal_detect(sorted, n))
+		jsontext_true(&o->s, "bimodal");
+	jsontext_num(&o->s, "min", sorted[0]);
+	jsontext_num(&o->s, "max", sorted[n - 1]);
 	if (what != BRIEF) {
 		append_list(o, d, v, VALUES);
 		if (blocked)
 			append_list(o, d, v, BLOCKS);
 		if ((blocked || d->placed) && d->ids)
 			append_list(o, d, v, SESSIONS);
-		if (of && of->rare_margin > 0)
+		if (has_tails(d, name, v))
 			append_tails(o, d, v);
 	}
-	if (what != COMPARED && n >= ENOUGH)
+	if (n >= ENOUGH)
 		append_outliers(&o->s, d, v, m.median, mad);
 }
 
@@ -540,6 +553,42 @@ read_values(
 		counted_keep(true, v, counts, r->n);
 }
 
+/* Gives the runs of all metrics to a comparison. */
+static void
+give_metrics(
+    struct group *g, struct metric_summary *d, summary_take *take, void *to)
+{
+	double *v = mem_resize(NULL, d->n, sizeof *v);
+	double *counts = read_counts(&g->rows);
+	struct summary_run *runs = mem_resize(NULL, d->n, sizeof *runs);
+
+	for (size_t c = 0; c < g->rows.ncols; c++) {
+		const char *name = g->rows.cols[c].name;
+		bool blocked, tails;
+		size_t n = 0;
+
+		read_values(&g->rows, c, counts, v);
+		blocked = are_blocked(d, v);
+		tails = has_tails(d, name, v);
+		for (size_t i = 0; i < d->n; i++) {
+			uint32_t at = d->at[i];
+
+			if (isnan(v[at]))
+				continue;
+			runs[n++] = (struct summary_run){v[at],
+			    blocked ? d->runs[at].block : NAN,
+			    !d->ids                    ? 0
+				: blocked || d->placed ? d->ids[at]
+						       : SIZE_MAX,
+			    tails ? g->tails[at] : NULL};
+		}
+		take(to, name, runs, n);
+	}
+	free(counts);
+	free(v);
+	free(runs);
+}
+
 /* Writes "metrics":{...}. */
 static void
 write_metrics(struct sink *o, struct group *g, struct metric_summary *d,
@@ -568,28 +617,44 @@ write_metrics(struct sink *o, struct group *g, struct metric_summary *d,
 
 /* Appends the members of the record before its sessions. */
 static void
-append_head(struct str *to, struct common *s, const struct group *g)
+append_head(
+    struct str *to, struct common *s, const struct group *g, enum content what)
 {
 	str_add(to, "{\"type\":\"summary\",\"v\":1");
-	jsontext_key(to, "subject");
-	str_add(to, caseset_text(s->subjects, g->subject));
-	jsontext_key(to, "config");
-	str_add(to, caseset_text(s->configs, g->config));
+	if (what != COMPARED) {
+		jsontext_key(to, "subject");
+		str_add(to, caseset_text(s->subjects, g->subject));
+		jsontext_key(to, "config");
+		str_add(to, caseset_text(s->configs, g->config));
+	}
 	jsontext_num(to, "n", (double)g->rows.n);
 	jsontext_num(to, "failed", (double)g->failed);
 	if (g->doubled)
 		jsontext_num(to, "doubled", (double)g->doubled);
 }
 
-/* Appends the members after the metrics. */
+/* Takes a member out of an object. Returns its JSON, or NULL; caller frees. */
+static char *
+take_member(struct json *j, const char *key)
+{
+	char *text = json_get(j, key) ? json_print(json_get(j, key)) : NULL;
+
+	json_del(j, key);
+	return text;
+}
+
+/* Appends the members after the metrics; those that are large go to 'apart',
+ * unless it is NULL. */
 static void
 append_tail(struct str *to, struct common *s, struct group *g,
-    const uint32_t *at, enum content what)
+    const uint32_t *at, enum content what, struct summary_compared *apart)
 {
 	struct json *j = json_object();
 
 	if (what != BRIEF)
 		summary_add_hists(&g->hists, j);
+	if (apart)
+		apart->hists = take_member(j, "hist");
 	append_members(to, j);
 	json_free(j);
 	append_environment(to, g, s->envs);
@@ -601,6 +666,8 @@ append_tail(struct str *to, struct common *s, struct group *g,
 	run_series_summary(g->series, at, g->rows.n, j);
 	if (what == BRIEF)
 		json_del(j, "quantiles");
+	if (apart)
+		apart->quantiles = take_member(j, "quantiles");
 	append_members(to, j);
 	json_free(j);
 }
@@ -619,17 +686,19 @@ number_machines(struct common *s, const struct rows_run *runs, size_t n)
 	return m;
 }
 
-/* Writes a group of runs as a summary record. */
+/* Writes a group of runs as a summary record; what a comparison reads of it:
+ * gives its metrics to 'take', and its large members to 'apart'. */
 static void
-write_group(
-    struct sink *o, struct common *s, struct group *g, enum content what)
+write_group(struct sink *o, struct common *s, struct group *g,
+    enum content what, struct summary_compared *apart, summary_take *take,
+    void *to)
 {
 	const struct rows_run *runs = g->rows.runs;
 	size_t n = g->rows.n;
 	uint32_t *at = rows_order(&g->rows, s->rank), *ids, *of;
 	struct metric_summary d;
 
-	append_head(&o->s, s, g);
+	append_head(&o->s, s, g, what);
 	ids = append_sessions(&o->s, s, runs, at, n);
 	of = number_machines(s, runs, n);
 	d = (struct metric_summary){.runs = runs,
@@ -642,8 +711,11 @@ write_group(
 	    .precision = s->precision,
 	    .group = g};
 	begin_metrics(&d);
-	write_metrics(o, g, &d, what);
-	append_tail(&o->s, s, g, at, what);
+	if (take)
+		give_metrics(g, &d, take, to);
+	else
+		write_metrics(o, g, &d, what);
+	append_tail(&o->s, s, g, at, what, apart);
 	str_addc(&o->s, '}');
 	free(d.sorted);
 	free(d.noise);
@@ -891,37 +963,35 @@ summary_write(struct summary *s, size_t i, int fd)
 	s->out.fd = fd;
 	str_clear(&s->out.s);
 	sort_groups(s);
-	write_group(&s->out, &s->common, s->groups[i], WHOLE);
+	write_group(&s->out, &s->common, s->groups[i], WHOLE, NULL, NULL, NULL);
 	str_addc(&s->out.s, '\n');
 	return sink_flush(&s->out);
 }
 
-/* Writes one record to the memory for all; borrowed until the next one. */
-static const struct str *
-write_text(struct summary *s, size_t i, enum content what)
+struct summary_compared
+summary_compare(struct summary *s, size_t i, summary_take *take, void *to)
 {
+	struct summary_compared c = {0};
+
 	s->out.fd = -1;
 	str_clear(&s->out.s);
 	sort_groups(s);
-	write_group(&s->out, &s->common, s->groups[i], what);
-	return &s->out.s;
-}
-
-const char *
-summary_compared(struct summary *s, size_t i, size_t *n)
-{
-	const struct str *text = write_text(s, i, COMPARED);
-
+	c.config = s->groups[i]->config;
+	c.subject = s->groups[i]->subject;
+	write_group(&s->out, &s->common, s->groups[i], COMPARED, &c, take, to);
+	c.rest = s->out.s.s;
 	group_free(s->groups[i]);
 	s->groups[i] = NULL;
-	*n = text->len;
-	return text->s;
+	return c;
 }
 
 struct json *
 summary_record(struct summary *s, size_t i, bool brief)
 {
-	const struct str *text = write_text(s, i, brief ? BRIEF : WHOLE);
-
-	return json_parse(text->s, text->len, NULL, NULL);
+	s->out.fd = -1;
+	str_clear(&s->out.s);
+	sort_groups(s);
+	write_group(&s->out, &s->common, s->groups[i], brief ? BRIEF : WHOLE,
+	    NULL, NULL, NULL);
+	return json_parse(s->out.s.s, s->out.s.len, NULL, NULL);
 }

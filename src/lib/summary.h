@@ -47,7 +47,7 @@ int summary_next(struct summary *, struct jsonl *, struct json **rec);
 /*
  * The number of records, which are sorted by the text (with sorted keys) of the
  * configuration, then of the subject. After the first call of summary_key,
- * _write, _compared or _record no run can be added.
+ * _write, _compare or _record no run can be added.
  */
 size_t summary_count(const struct summary *);
 
@@ -59,10 +59,28 @@ char *summary_key(struct summary *, size_t i);
  * the error. */
 int summary_write(struct summary *, size_t i, int fd);
 
-/* Returns one record as text, without the statistics of its metrics: what a
- * comparison reads. Borrowed until the next call; frees the runs, so that this
- * is called once for each record. */
-const char *summary_compared(struct summary *, size_t i, size_t *n);
+/* What a comparison reads of a record. */
+struct summary_compared {
+	size_t config, subject;  /* numbers in the sets */
+	const char *rest;        /* the other members; until the next call */
+	char *hists, *quantiles; /* JSON, or NULL; the caller frees them */
+};
+
+/* A run that has a metric. */
+struct summary_run {
+	double value, block; /* NAN: the block is not known */
+	size_t session;   /* in the sessions of the record; beyond: not known */
+	const char *tail; /* as in tail.h; NULL: not known */
+};
+
+/* Takes the runs that have a metric, in their order. */
+typedef void summary_take(
+    void *to, const char *metric, const struct summary_run *, size_t n);
+
+/* Returns one record, after its metrics were taken. Frees its runs, so that
+ * this is called once for each record. */
+struct summary_compared summary_compare(
+    struct summary *, size_t i, summary_take *, void *to);
 
 /* Returns one record as a tree; without histograms, and without values, blocks
  * and sessions of the metrics, if 'brief'. Caller frees with json_free. */

@@ -30,13 +30,20 @@ add_case(struct cases *c, const struct part *part)
 	k->parts[k->nparts++] = *part;
 }
 
+int
+cases_compare_keys(const char *a, const char *b)
+{
+	int c = a == b ? 0 : strverscmp(a, b);
+
+	return c || a == b ? c : strcmp(a, b);
+}
+
 static int
 compare_cases(const void *a, const void *b)
 {
 	const struct kase *x = a, *y = b;
-	int c = x->key == y->key ? 0 : strverscmp(x->key, y->key);
+	int c = cases_compare_keys(x->key, y->key);
 
-	c = c ? c : strcmp(x->key, y->key);
 	return c ? c : (x->who > y->who) - (x->who < y->who);
 }
 
@@ -152,20 +159,6 @@ merge_cases(struct cases *c)
 	c->n = n;
 }
 
-/* Adds summary 'i' of the runs. Returns -1 on error, after reporting it. */
-static int
-add_run_summary(struct cases *c, struct summary *s, size_t i)
-{
-	size_t n;
-	const char *text = summary_compared(s, i, &n);
-	struct part part;
-
-	if (!part_read(c->reader, &part, text, n))
-		return -1;
-	add_case(c, &part);
-	return 0;
-}
-
 /* Adds a build as a case without values, with the subject of its later runs. */
 static void
 add_build(struct cases *c, const struct json *build)
@@ -239,9 +232,11 @@ cases_read(struct cases *c, const struct cases *with, const char *const *files,
 		    (got > 0 && add_record(c, in, text, len, runs, of) < 0))
 			rc = -1;
 	} while (got != 0);
-	for (size_t i = 0; i < summary_count(runs); i++)
-		if (add_run_summary(c, runs, i) < 0)
-			rc = -1;
+	for (size_t i = 0; i < summary_count(runs); i++) {
+		struct part part = part_take(c->reader, runs, i);
+
+		add_case(c, &part);
+	}
 	summary_free(runs);
 	jsonl_close(in);
 	resolve_subjects(c);

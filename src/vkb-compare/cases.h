@@ -47,6 +47,9 @@ int cases_read(struct cases *, const struct cases *with,
     const char *const *files, size_t n, enum cases_of);
 void cases_free(struct cases *);
 
+/* Compares keys by their numbers, then bytes: the order of the cases. */
+int cases_compare_keys(const char *, const char *);
+
 /* Returns the case of this key and subject, or NULL. */
 const struct kase *cases_get(const struct cases *, const char *key, size_t who);
 

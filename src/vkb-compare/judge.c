@@ -4,6 +4,7 @@
 #include "functions.h"
 #include "history.h"
 #include "infer.h"
+#include "intern.h"
 #include "json.h"
 #include "mem.h"
 #include "part.h"
@@ -87,27 +88,21 @@ describe_lacking(
 		str_printf(s, " unknown in the %s", who);
 }
 
-static int
-compare_key_to_half(const void *key, const void *member)
-{
-	const struct kase *const *x = key;
-	const struct candidate *y = member;
-	int c = strverscmp((*x)->key, y->k->key);
-
-	return c ? c : strcmp((*x)->key, y->k->key);
-}
-
+/* Both are sorted by their keys. */
 static void
 pair_equal(struct candidate *a, size_t n, struct candidate *b, size_t m)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct candidate *h =
-		    bsearch(&a[i].k, b, m, sizeof *b, compare_key_to_half);
+	size_t i = 0, k = 0;
 
-		if (!h)
-			continue;
-		a[i].partner = (size_t)(h - b) + 1;
-		h->partner = i + 1;
+	while (i < n && k < m) {
+		int c = cases_compare_keys(a[i].k->key, b[k].k->key);
+
+		if (c == 0) {
+			a[i].partner = k + 1;
+			b[k].partner = i + 1;
+		}
+		i += c <= 0;
+		k += c >= 0;
 	}
 }
 
@@ -187,8 +182,9 @@ free_pairs(struct pairing *p, size_t n)
 		free(p[i].functions);
 		free(p[i].syscalls);
 		free(p[i].together);
+		if (p[i].name[1] != p[i].name[0])
+			free(p[i].name[1]);
 		free(p[i].name[0]);
-		free(p[i].name[1]);
 	}
 	free(p);
 }
@@ -304,17 +300,42 @@ find_one_sided(
 	}
 }
 
-static void
-judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
+/* Known metrics come first, in the order of the table, then others by name. */
+static int
+compare_metrics(const void *a, const void *b)
 {
-	const struct part *base = p->side[0]->parts;
+	const char *const *x = a, *const *y = b;
+	const struct metric *m = metric_find(*x), *k = metric_find(*y);
 
-	/* Known metrics come first, in the order of the table. */
-	for (const struct metric *m = metric_table; m->name; m++)
-		add_row(c, p, m->name, r);
-	for (size_t i = 0; i < base->nmetrics; i++)
-		if (!metric_find(base->metrics[i].name))
-			add_row(c, p, base->metrics[i].name, r);
+	return m && k ? (m > k) - (m < k) : m || k ? !m - !k : strcmp(*x, *y);
+}
+
+/* Lists the metrics of the baseline in the order of the rows. Caller frees. */
+static const char **
+list_metrics(const struct comparison *c, size_t *n)
+{
+	struct intern *names = intern_new();
+	const char **v = NULL;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < c->npairs; i++) {
+		const struct kase *k = c->pairs[i].side[0];
+
+		for (size_t j = 0; k && j < k->parts->nmetrics; j++) {
+			const char *name = k->parts->metrics[j].name;
+
+			*n = intern_count(names);
+			if (intern_id(names, name) < *n)
+				continue;
+			v = mem_grow(v, *n, &cap, sizeof *v);
+			v[*n] = name;
+		}
+	}
+	*n = intern_count(names);
+	intern_free(names);
+	if (*n)
+		qsort(v, *n, sizeof *v, compare_metrics);
+	return v;
 }
 
 /* Marks the primary row of a case, the first of them from 'from', unless the
@@ -454,7 +475,10 @@ judge_name_pairs(struct comparison *c)
 		const struct kase *k = p->side[i % 2];
 
 		if (k)
-			p->name[i % 2] = casename_of(names, k->config);
+			p->name[i % 2] = i % 2 && p->side[0] &&
+				p->side[0]->config == k->config
+			    ? p->name[0]
+			    : casename_of(names, k->config);
 		if (all_failed(k))
 			casename_differs(names, k->config);
 	}
@@ -467,6 +491,9 @@ void
 judge_compare(struct comparison *c, const struct cases *base, size_t who,
     const struct cases *contender, size_t contender_who, const struct rules *r)
 {
+	const char **metrics;
+	size_t nmetrics;
+
 	*c = (struct comparison){.subject = {base->subjects[who],
 				     contender->subjects[contender_who]}};
 	for (size_t j = 0; j < 2; j++)
@@ -474,6 +501,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	c->pairs = pair_cases(base, who, contender, contender_who, &c->npairs);
 	judge_name_pairs(c);
 	busy_measure(c);
+	metrics = list_metrics(c, &nmetrics);
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		bool lost = all_failed(p->side[0]) || all_failed(p->side[1]);
@@ -489,7 +517,8 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		c->matched++;
 		p->reference = reference_compare(p);
 		before = c->nrows;
-		judge_metrics(c, p, r);
+		for (size_t k = 0; k < nmetrics; k++)
+			add_row(c, p, metrics[k], r);
 		mark_primary(c, p, before);
 		find_one_sided(c, p, r);
 		compare_environments(c, p);
@@ -498,6 +527,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		p->syscalls = functions_list_syscalls(base->functions,
 		    p->side[0], contender->functions, p->side[1]);
 	}
+	free(metrics);
 }
 
 void

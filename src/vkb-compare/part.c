@@ -8,6 +8,7 @@
 #include "metric.h"
 #include "recordreader.h"
 #include "str.h"
+#include "summary.h"
 #include "tail.h"
 
 #include <math.h>
@@ -82,20 +83,12 @@ read_list(struct jsonscan *c, struct lists *l, size_t which)
 	return !c->failed;
 }
 
-static bool
-read_metric(struct record_reading *x, struct jsonscan_text *name)
+/* Adds a metric to the part that is being read. Returns its lists. */
+static struct lists *
+add_metric(struct part_reader *r, const char *name, size_t n)
 {
-	static const char *const names[LISTS] = {[VALUES] = "values",
-	    [BLOCKS] = "blocks",
-	    [SESSIONS] = "sessions",
-	    [TAIL_ENDS] = "tails"};
-	struct part_reader *r = x->to;
 	struct part *p = &r->part;
-	struct jsonscan *c = &x->c;
-	struct jsonscan_keys o;
-	struct jsonscan_text key;
 	struct lists *l;
-	bool ok = true;
 
 	if (p->nmetrics == r->nlists) {
 		r->lists = mem_grow(
@@ -106,10 +99,26 @@ read_metric(struct record_reading *x, struct jsonscan_text *name)
 	memset(l->n, 0, sizeof l->n);
 	p->metrics =
 	    mem_grow(p->metrics, p->nmetrics, &r->cap, sizeof *p->metrics);
-	record_reader_resolve(x->reader, name);
 	p->metrics[p->nmetrics++] = (struct part_metric){
-	    .name =
-		intern_text(r->names, intern_idn(r->names, name->s, name->n))};
+	    .name = intern_text(r->names, intern_idn(r->names, name, n))};
+	return l;
+}
+
+static bool
+read_metric(struct record_reading *x, struct jsonscan_text *name)
+{
+	static const char *const names[LISTS] = {[VALUES] = "values",
+	    [BLOCKS] = "blocks",
+	    [SESSIONS] = "sessions",
+	    [TAIL_ENDS] = "tails"};
+	struct jsonscan *c = &x->c;
+	struct jsonscan_keys o;
+	struct jsonscan_text key;
+	struct lists *l;
+	bool ok = true;
+
+	record_reader_resolve(x->reader, name);
+	l = add_metric(x->to, name->s, name->n);
 	if (jsonscan_peek(c) != '{')
 		return skip_value(c);
 	jsonscan_object(c, &o);
@@ -290,31 +299,77 @@ set_metrics(struct part_reader *r, struct part *p)
 		    count->runs.n == p->metrics[i].runs.n;
 }
 
+/* Takes the metrics from the runs of a record. */
+static void
+take_metric(
+    void *to, const char *name, const struct summary_run *runs, size_t n)
+{
+	struct lists *l = add_metric(to, name, strlen(name));
+	struct jsonscan c;
+
+	for (size_t i = 0; i < n; i++) {
+		*add_number(l, VALUES) = runs[i].value;
+		*add_number(l, BLOCKS) = runs[i].block;
+		*add_number(l, SESSIONS) = (double)runs[i].session;
+		if (!runs[i].tail)
+			continue;
+		jsonscan_begin(&c, runs[i].tail, strlen(runs[i].tail));
+		read_list(&c, l, TAILS);
+		*add_number(l, TAIL_ENDS) = (double)l->n[TAILS];
+	}
+}
+
+/* Finishes the part that was read, by the JSON of its other members. Returns
+ * it. */
+static struct part
+finish_part(struct part_reader *r, const char *rest, size_t n)
+{
+	struct part *p = &r->part;
+
+	p->rest = caseset_tree(r->rests, caseset_add(r->rests, rest, n));
+	set_metrics(r, p);
+	p->metrics = mem_resize(p->metrics, p->nmetrics, sizeof *p->metrics);
+	return *p;
+}
+
+static void
+begin_part(struct part_reader *r)
+{
+	r->part = (struct part){0};
+	r->cap = 0;
+}
+
+struct part
+part_take(struct part_reader *r, struct summary *s, size_t i)
+{
+	struct summary_compared c;
+
+	begin_part(r);
+	c = summary_compare(s, i, take_metric, r);
+	r->part.config = c.config;
+	r->part.subject = c.subject;
+	r->part.hists = c.hists;
+	r->part.quantiles = c.quantiles;
+	return finish_part(r, c.rest, strlen(c.rest));
+}
+
 bool
 part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 {
-	bool read;
-
-	r->part = (struct part){0};
+	begin_part(r);
 	r->hists = r->quantiles = (struct jsonscan_text){0};
-	r->cap = 0;
 	str_clear(&r->rest);
-	read = record_reader_read(r->reader, r, text, n, NULL, &r->rest);
-	*p = r->part;
-	if (!read) {
-		part_free(p);
+	if (!record_reader_read(r->reader, r, text, n, NULL, &r->rest)) {
+		part_free(&r->part);
 		return false;
 	}
-	p->config = caseset_add(r->configs, r->config.s, r->config.n);
-	p->subject = caseset_add(r->subjects, r->subject.s, r->subject.n);
-	p->rest = caseset_tree(
-	    r->rests, caseset_add(r->rests, r->rest.s, r->rest.len));
+	r->part.config = caseset_add(r->configs, r->config.s, r->config.n);
+	r->part.subject = caseset_add(r->subjects, r->subject.s, r->subject.n);
 	if (r->hists.s)
-		p->hists = mem_strn(r->hists.s, r->hists.n);
+		r->part.hists = mem_strn(r->hists.s, r->hists.n);
 	if (r->quantiles.s)
-		p->quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
-	set_metrics(r, p);
-	p->metrics = mem_resize(p->metrics, p->nmetrics, sizeof *p->metrics);
+		r->part.quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
+	*p = finish_part(r, r->rest.s, r->rest.len);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 struct caseset;
 struct json;
 struct part_reader;
+struct summary;
 
 struct part_metric {
 	const char *name;   /* of the reader */
@@ -42,6 +43,10 @@ void part_reader_free(struct part_reader *);
  * part_free.
  */
 bool part_read(struct part_reader *, struct part *, const char *text, size_t n);
+
+/* Makes that of a record of runs, whose set of configurations and of subjects
+ * are those of the reader. */
+struct part part_take(struct part_reader *, struct summary *, size_t i);
 void part_free(struct part *);
 
 /* Returns the metric of this name, or NULL. */
