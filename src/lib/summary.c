@@ -59,6 +59,14 @@ struct metric_summary {
 	bool timed;  /* the position of every run in its session is known */
 	double *sorted;
 	struct variance_run *noise;
+	struct summary_run *with; /* that have the metric: list_runs */
+};
+
+/* What is given to a comparison in place of written. */
+struct given {
+	struct summary_compared rest;
+	summary_take *take;
+	void *to;
 };
 
 static void
@@ -107,6 +115,7 @@ begin_metrics(struct metric_summary *d)
 {
 	d->sorted = mem_resize(NULL, d->n, sizeof *d->sorted);
 	d->noise = mem_resize(NULL, d->n, sizeof *d->noise);
+	d->with = mem_resize(NULL, d->n, sizeof *d->with);
 	d->placed = d->timed = true;
 	for (size_t i = 0; i < d->n; i++) {
 		const struct rows_run *r = &d->runs[i];
@@ -198,93 +207,84 @@ append_numbers(struct str *to, struct stats_rule *rule, bool timed, double *v,
 	return mad;
 }
 
-/* What a record has: all; all but values, blocks, sessions and histograms; or
- * what a comparison reads, without the metrics. */
-enum content { WHOLE, BRIEF, COMPARED };
+/* What a record has: all; or all but values, blocks, sessions and histograms.
+ */
+enum content { WHOLE, BRIEF };
 
-enum list { VALUES, BLOCKS, SESSIONS };
+enum list { VALUES, BLOCKS, SESSIONS, TAILS };
 
 /* Appends a list with an entry for each run that has a value. */
 static void
-append_list(struct sink *o, const struct metric_summary *d, const double *v,
-    enum list what)
+append_list(
+    struct sink *o, const struct summary_run *v, size_t n, enum list what)
 {
-	static const char *const keys[] = {
-	    ",\"values\":[", ",\"blocks\":[", ",\"sessions\":["};
+	static const char *const keys[] = {",\"values\":[", ",\"blocks\":[",
+	    ",\"sessions\":[", ",\"tails\":["};
 
 	/* The first member has no comma. */
 	str_add(&o->s, keys[what] + (o->s.s[o->s.len - 1] == '{'));
+	for (size_t i = 0; i < n; i++) {
+		if (what == TAILS)
+			str_add(&o->s, v[i].tail);
+		else
+			num_append(&o->s,
+			    what == VALUES       ? v[i].value
+				: what == BLOCKS ? v[i].block
+						 : (double)v[i].session);
+		sink_relieve(o);
+		str_addc(&o->s, ',');
+	}
+	o->s.s[o->s.len - 1] = ']';
+}
+
+/* Lists the runs that have a value of a metric: 'v' has that of each run, or
+ * NAN. Blocks and tails that one of them lacks are left out. Returns their
+ * number. */
+static size_t
+list_runs(struct metric_summary *d, const char *name, const double *v)
+{
+	const struct group *g = d->group;
+	const struct metric *of = g->ntails ? metric_find(name) : NULL;
+	bool blocked = true, tails = of && of->rare_margin > 0;
+	size_t n = 0;
+
 	for (size_t i = 0; i < d->n; i++) {
 		uint32_t at = d->at[i];
+		const struct rows_run *r = &d->runs[at];
 
 		if (isnan(v[at]))
 			continue;
-		num_append(&o->s,
-		    what == VALUES       ? v[at]
-			: what == BLOCKS ? d->runs[at].block
-					 : d->ids[at]);
-		sink_relieve(o);
-		str_addc(&o->s, ',');
+		blocked = blocked && r->block != ROWS_UNKNOWN &&
+		    r->session != ROWS_UNKNOWN;
+		d->with[n] = (struct summary_run){
+		    v[at], r->block, d->ids ? d->ids[at] : 0, NULL};
+		if (at < g->ntails)
+			d->with[n].tail = g->tails[at];
+		tails = tails && d->with[n].tail;
+		n++;
 	}
-	o->s.s[o->s.len - 1] = ']';
-}
-
-/* Are the tails of the runs that have a value known, and wanted? */
-static bool
-has_tails(const struct metric_summary *d, const char *name, const double *v)
-{
-	const struct metric *of = metric_find(name);
-	const struct group *g = d->group;
-
-	for (size_t i = 0; i < d->n; i++)
-		if (!isnan(v[d->at[i]]) &&
-		    (d->at[i] >= g->ntails || !g->tails[d->at[i]]))
-			return false;
-	return of && of->rare_margin > 0;
-}
-
-/* Appends the tails of the runs that have a value. */
-static void
-append_tails(struct sink *o, const struct metric_summary *d, const double *v)
-{
-	const struct group *g = d->group;
-
-	str_add(&o->s, ",\"tails\":[");
-	for (size_t i = 0; i < d->n; i++) {
-		if (isnan(v[d->at[i]]))
-			continue;
-		str_add(&o->s, g->tails[d->at[i]]);
-		sink_relieve(o);
-		str_addc(&o->s, ',');
+	for (size_t i = 0; i < n; i++) {
+		if (!blocked)
+			d->with[i].block = NAN;
+		if (!blocked && !d->placed && d->ids)
+			d->with[i].session = SIZE_MAX;
+		if (!tails)
+			d->with[i].tail = NULL;
 	}
-	o->s.s[o->s.len - 1] = ']';
+	return n;
 }
 
-/* Are the block and the session of all runs that have a value known? */
-static bool
-are_blocked(const struct metric_summary *d, const double *v)
-{
-	for (size_t i = 0; i < d->n; i++)
-		if (!isnan(v[i]) &&
-		    (d->runs[i].block == ROWS_UNKNOWN ||
-			d->runs[i].session == ROWS_UNKNOWN))
-			return false;
-	return true;
-}
-
-/* 'v' has the value of each run in the order of 'runs', or NAN. */
+/* 'v' is that of list_runs, which were listed. */
 static void
 write_metric(struct sink *o, struct metric_summary *d, const char *name,
-    const double *v, enum content what)
+    const double *v, size_t n, enum content what)
 {
 	double mad, *sorted = d->sorted;
-	bool blocked = are_blocked(d, v);
+	const struct summary_run *runs = d->with;
 	struct precision m;
-	size_t n = 0;
 
-	for (size_t i = 0; i < d->n; i++)
-		if (!isnan(v[d->at[i]]))
-			sorted[n++] = v[d->at[i]];
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = runs[i].value;
 	mad = append_numbers(&o->s, d->rule, d->timed, sorted, n, &m);
 	append_noise(&o->s, d, &m, name, v);
 	if (bimodal_detect(sorted, n))
@@ -292,13 +292,13 @@ write_metric(struct sink *o, struct metric_summary *d, const char *name,
 	jsontext_num(&o->s, "min", sorted[0]);
 	jsontext_num(&o->s, "max", sorted[n - 1]);
 	if (what != BRIEF) {
-		append_list(o, d, v, VALUES);
-		if (blocked)
-			append_list(o, d, v, BLOCKS);
-		if ((blocked || d->placed) && d->ids)
-			append_list(o, d, v, SESSIONS);
-		if (has_tails(d, name, v))
-			append_tails(o, d, v);
+		append_list(o, runs, n, VALUES);
+		if (!isnan(runs->block))
+			append_list(o, runs, n, BLOCKS);
+		if (d->ids && runs->session != SIZE_MAX)
+			append_list(o, runs, n, SESSIONS);
+		if (runs->tail)
+			append_list(o, runs, n, TAILS);
 	}
 	if (n >= ENOUGH)
 		append_outliers(&o->s, d, v, m.median, mad);
@@ -546,82 +546,55 @@ static void
 read_values(
     const struct rows *r, size_t column, const double *counts, double *v)
 {
-	const struct metric m = metric_guess(r->cols[column].name);
+	struct metric m;
 
 	rows_values(r, column, v);
-	if (counts && counted_may_be(&m) && counted_any(v, counts, r->n))
+	if (!counts)
+		return;
+	m = metric_guess(r->cols[column].name);
+	if (counted_may_be(&m) && counted_any(v, counts, r->n))
 		counted_keep(true, v, counts, r->n);
 }
 
-/* Gives the runs of all metrics to a comparison. */
-static void
-give_metrics(
-    struct group *g, struct metric_summary *d, summary_take *take, void *to)
-{
-	double *v = mem_resize(NULL, d->n, sizeof *v);
-	double *counts = read_counts(&g->rows);
-	struct summary_run *runs = mem_resize(NULL, d->n, sizeof *runs);
-
-	for (size_t c = 0; c < g->rows.ncols; c++) {
-		const char *name = g->rows.cols[c].name;
-		bool blocked, tails;
-		size_t n = 0;
-
-		read_values(&g->rows, c, counts, v);
-		blocked = are_blocked(d, v);
-		tails = has_tails(d, name, v);
-		for (size_t i = 0; i < d->n; i++) {
-			uint32_t at = d->at[i];
-
-			if (isnan(v[at]))
-				continue;
-			runs[n++] = (struct summary_run){v[at],
-			    blocked ? d->runs[at].block : NAN,
-			    !d->ids                    ? 0
-				: blocked || d->placed ? d->ids[at]
-						       : SIZE_MAX,
-			    tails ? g->tails[at] : NULL};
-		}
-		take(to, name, runs, n);
-	}
-	free(counts);
-	free(v);
-	free(runs);
-}
-
-/* Writes "metrics":{...}. */
+/* Writes "metrics":{...}, or gives the runs that have each of them. */
 static void
 write_metrics(struct sink *o, struct group *g, struct metric_summary *d,
-    enum content what)
+    enum content what, struct given *given)
 {
 	double *v = mem_resize(NULL, d->n, sizeof *v);
 	double *counts = read_counts(&g->rows);
 
-	jsontext_key(&o->s, "metrics");
-	str_addc(&o->s, '{');
+	if (!given)
+		str_add(&o->s, ",\"metrics\":{");
 	for (size_t c = 0; c < g->rows.ncols; c++) {
 		const char *name = g->rows.cols[c].name;
+		size_t n;
 
+		read_values(&g->rows, c, counts, v);
+		n = list_runs(d, name, v);
+		if (given) {
+			given->take(given->to, name, d->with, n);
+			continue;
+		}
 		if (c)
 			str_addc(&o->s, ',');
 		jsontext_quote(&o->s, name);
 		str_add(&o->s, ":{");
-		read_values(&g->rows, c, counts, v);
-		write_metric(o, d, name, v, what);
+		write_metric(o, d, name, v, n, what);
 		str_addc(&o->s, '}');
 	}
-	str_addc(&o->s, '}');
+	if (!given)
+		str_addc(&o->s, '}');
 	free(counts);
 	free(v);
 }
 
 /* Appends the members of the record before its sessions. */
 static void
-append_head(
-    struct str *to, struct common *s, const struct group *g, enum content what)
+append_head(struct str *to, struct common *s, const struct group *g, bool given)
 {
 	str_add(to, "{\"type\":\"summary\",\"v\":1");
-	if (what != COMPARED) {
+	if (!given) {
 		jsontext_key(to, "subject");
 		str_add(to, caseset_text(s->subjects, g->subject));
 		jsontext_key(to, "config");
@@ -643,18 +616,17 @@ take_member(struct json *j, const char *key)
 	return text;
 }
 
-/* Appends the members after the metrics; those that are large go to 'apart',
- * unless it is NULL. */
+/* Appends the members after the metrics, but those that are given. */
 static void
 append_tail(struct str *to, struct common *s, struct group *g,
-    const uint32_t *at, enum content what, struct summary_compared *apart)
+    const uint32_t *at, enum content what, struct given *given)
 {
 	struct json *j = json_object();
 
 	if (what != BRIEF)
 		summary_add_hists(&g->hists, j);
-	if (apart)
-		apart->hists = take_member(j, "hist");
+	if (given)
+		given->rest.hists = take_member(j, "hist");
 	append_members(to, j);
 	json_free(j);
 	append_environment(to, g, s->envs);
@@ -666,8 +638,8 @@ append_tail(struct str *to, struct common *s, struct group *g,
 	run_series_summary(g->series, at, g->rows.n, j);
 	if (what == BRIEF)
 		json_del(j, "quantiles");
-	if (apart)
-		apart->quantiles = take_member(j, "quantiles");
+	if (given)
+		given->rest.quantiles = take_member(j, "quantiles");
 	append_members(to, j);
 	json_free(j);
 }
@@ -686,19 +658,17 @@ number_machines(struct common *s, const struct rows_run *runs, size_t n)
 	return m;
 }
 
-/* Writes a group of runs as a summary record; what a comparison reads of it:
- * gives its metrics to 'take', and its large members to 'apart'. */
+/* Writes a group of runs as a summary record, or what is not given of it. */
 static void
 write_group(struct sink *o, struct common *s, struct group *g,
-    enum content what, struct summary_compared *apart, summary_take *take,
-    void *to)
+    enum content what, struct given *given)
 {
 	const struct rows_run *runs = g->rows.runs;
 	size_t n = g->rows.n;
 	uint32_t *at = rows_order(&g->rows, s->rank), *ids, *of;
 	struct metric_summary d;
 
-	append_head(&o->s, s, g, what);
+	append_head(&o->s, s, g, given);
 	ids = append_sessions(&o->s, s, runs, at, n);
 	of = number_machines(s, runs, n);
 	d = (struct metric_summary){.runs = runs,
@@ -711,14 +681,12 @@ write_group(struct sink *o, struct common *s, struct group *g,
 	    .precision = s->precision,
 	    .group = g};
 	begin_metrics(&d);
-	if (take)
-		give_metrics(g, &d, take, to);
-	else
-		write_metrics(o, g, &d, what);
-	append_tail(&o->s, s, g, at, what, apart);
+	write_metrics(o, g, &d, what, given);
+	append_tail(&o->s, s, g, at, what, given);
 	str_addc(&o->s, '}');
 	free(d.sorted);
 	free(d.noise);
+	free(d.with);
 	free(at);
 	free(ids);
 	free(of);
@@ -957,13 +925,21 @@ summary_key(struct summary *s, size_t i)
 	    caseset_text(s->common.subjects, s->groups[i]->subject));
 }
 
-int
-summary_write(struct summary *s, size_t i, int fd)
+/* Writes to a file, or if fd is -1, to the memory for all records. */
+static void
+write_record(
+    struct summary *s, size_t i, int fd, enum content what, struct given *given)
 {
 	s->out.fd = fd;
 	str_clear(&s->out.s);
 	sort_groups(s);
-	write_group(&s->out, &s->common, s->groups[i], WHOLE, NULL, NULL, NULL);
+	write_group(&s->out, &s->common, s->groups[i], what, given);
+}
+
+int
+summary_write(struct summary *s, size_t i, int fd)
+{
+	write_record(s, i, fd, WHOLE, NULL);
 	str_addc(&s->out.s, '\n');
 	return sink_flush(&s->out);
 }
@@ -971,27 +947,20 @@ summary_write(struct summary *s, size_t i, int fd)
 struct summary_compared
 summary_compare(struct summary *s, size_t i, summary_take *take, void *to)
 {
-	struct summary_compared c = {0};
+	struct given given = {.take = take, .to = to};
 
-	s->out.fd = -1;
-	str_clear(&s->out.s);
-	sort_groups(s);
-	c.config = s->groups[i]->config;
-	c.subject = s->groups[i]->subject;
-	write_group(&s->out, &s->common, s->groups[i], COMPARED, &c, take, to);
-	c.rest = s->out.s.s;
+	write_record(s, i, -1, WHOLE, &given);
+	given.rest.config = s->groups[i]->config;
+	given.rest.subject = s->groups[i]->subject;
+	given.rest.rest = s->out.s.s;
 	group_free(s->groups[i]);
 	s->groups[i] = NULL;
-	return c;
+	return given.rest;
 }
 
 struct json *
 summary_record(struct summary *s, size_t i, bool brief)
 {
-	s->out.fd = -1;
-	str_clear(&s->out.s);
-	sort_groups(s);
-	write_group(&s->out, &s->common, s->groups[i], brief ? BRIEF : WHOLE,
-	    NULL, NULL, NULL);
+	write_record(s, i, -1, brief ? BRIEF : WHOLE, NULL);
 	return json_parse(s->out.s.s, s->out.s.len, NULL, NULL);
 }

@@ -80,12 +80,13 @@ get_difference(const struct pairing *p)
 	return fabs(get_loss(p, 1) - get_loss(p, 0));
 }
 
-/* How much of it other programs do to the row: nothing to one without noise;
- * the row of all cases has it from these. */
+/* How much of it other programs do to the row: nothing to one without noise, or
+ * if it is not known; the row of all cases has it from these. */
 static double
 find_weight(const struct row *row)
 {
-	if (row->exact || row->common)
+	if (row->exact || row->common ||
+	    isnan(row->pair->busy[0] + row->pair->busy[1]))
 		return 0;
 	if (row->rare.above_ms > 0)
 		return 2 * RARE_SIZES;
