@@ -180,15 +180,17 @@ unit: $(UNIT)
 bench: all $(BENCH)
 fuzz: $(FUZZ)
 
-# Build what the tests named by T run, or everything; with the sanitizers not the
-# benchmarks that no test runs.
-ifneq ($(and $(filter check,$(MAKECMDGOALS)),$(T)$(VKB_TEST_PART)),)
-NEEDED := $(shell sh tests/check --needs $(T))
+# Build what the tests named by T run, or everything; where some run with the sanitizers,
+# what those need, or the others.
+ifneq ($(and $(filter check needed,$(MAKECMDGOALS)),$(T)$(VKB_TEST_SANITIZE)),)
+NEEDED := $(shell SANITIZE=$(SANITIZE) sh tests/check --needs $(T))
 CHECKED := $(filter all,$(NEEDED)) \
 	$(patsubst bin/%,$(BIN)/%,$(filter $(addprefix bin/,$(PROGRAMS)),$(NEEDED))) \
 	$(addprefix $(BUILD)/,$(filter unit/% bench/%,$(NEEDED)))
 endif
-check: $(if $(T)$(VKB_TEST_PART),$(CHECKED),all $(UNIT) $(BENCH))
+needed: $(if $(T)$(VKB_TEST_SANITIZE),$(CHECKED),all $(UNIT) $(BENCH))
+
+check: needed
 	VKB_BIN=$(abspath $(BIN)) VKB_BUILD=$(abspath $(BUILD)) \
 	sh tests/check $(T)
 
@@ -259,6 +261,6 @@ dist:
 clean:
 	rm -rf build lib/vkb/vkb-still.so $(addprefix bin/,$(PROGRAMS))
 
-.PHONY: all unit bench fuzz check lint completion html install uninstall dist clean
+.PHONY: all unit bench fuzz needed check lint completion html install uninstall dist clean
 .DELETE_ON_ERROR:
 .SECONDARY:

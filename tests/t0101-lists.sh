@@ -230,7 +230,7 @@ grep -nE '(^|[;&|({[:blank:]])(sleep|usleep) +[0-9"$]' tests/*.sh tests/check \
   grep -vE '^tests/t0101-lists.sh:|# between (calls of GitHub|looks)$' >"$bad"
 empty 'tests and bin: no script sleeps, except between calls of GitHub and looks of wait_until'
 git grep -ohE '\bT=[a-z0-9/]+' -- '*.md' debian .github man | sort -u | while read -r t; do
-  [ "$(VKB_TEST_PART='' sh tests/check --needs "${t#T=}")" ] || echo "$t"
+  [ "$(VKB_TEST_SANITIZE='' sh tests/check --needs "${t#T=}")" ] || echo "$t"
 done >"$bad"
 empty 'pages, debian/rules: each T=NAME of make check names a test'
 # A header that a .c file includes first has been compiled alone by the build.
