@@ -65,7 +65,8 @@ enum {
 	OPERATION_HISTORY = 32, /* reads the history unless commits are named */
 	OPERATION_ANY_ARCH =
 	    64, /* no --architecture: any, not this machine's */
-	OPERATION_NO_STORE = 128
+	OPERATION_NO_STORE = 128,
+	OPERATION_MAKES = 256 /* the store, if there is none */
 };
 
 struct operation {
@@ -341,15 +342,17 @@ operation_query(struct session *s)
 }
 
 static const struct operation operations[] = {
-    {"init", do_nothing, OPERATION_ALONE},
+    {"init", do_nothing, OPERATION_ALONE | OPERATION_MAKES},
     {"history", list_history,
 	OPERATION_NEEDS_REPO | OPERATION_HISTORY | OPERATION_NO_STORE},
-    {"determine", determine_commits, OPERATION_NEEDS_REPO | OPERATION_HISTORY},
+    {"determine", determine_commits,
+	OPERATION_NEEDS_REPO | OPERATION_HISTORY | OPERATION_MAKES},
     {"claim", operation_claim,
 	OPERATION_NEEDS_CONFIG | OPERATION_NEEDS_REPO | OPERATION_MAY_COMMITS |
-	    OPERATION_HISTORY | OPERATION_ALONE},
+	    OPERATION_HISTORY | OPERATION_ALONE | OPERATION_MAKES},
     {"mark", operation_mark,
-	OPERATION_NEEDS_CONFIG | OPERATION_NEEDS_COMMITS | OPERATION_ALONE},
+	OPERATION_NEEDS_CONFIG | OPERATION_NEEDS_COMMITS | OPERATION_ALONE |
+	    OPERATION_MAKES},
     {"heartbeat", operation_prolong,
 	OPERATION_MAY_COMMITS | OPERATION_ANY_ARCH},
     {"cleanup", give_back_claims, OPERATION_ANY_ARCH},
@@ -600,8 +603,8 @@ try_operation(struct session *s, const struct operation *v, bool *again)
 		return -1;
 	str_clear(&s->out.s);
 	s->work.store = store;
-	rc = store->ops->begin(
-	    store, v->traits & OPERATION_ALONE, &s->work.rules.now);
+	rc = store->ops->begin(store, v->traits & OPERATION_ALONE,
+	    v->traits & OPERATION_MAKES, &s->work.rules.now);
 	if (rc == 0 && (rc = v->run(s)) >= 0 && store->ops->commit(store) < 0)
 		rc = -1;
 	*again = rc < 0 && store->pg && pg_transient(store->pg);

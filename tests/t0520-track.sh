@@ -36,6 +36,12 @@ states() { # states STATUS: prints the titles of the commits with this state
 
 choosing() {
   new a
+  for operation in query cleanup heartbeat; do
+    test_status 2 "$what: $operation without a store is an error" track $operation
+    test_match "there is no table 'benchmark_commits_a'|cannot open 'a.jsonl': No such file" .err \
+      "$what: the error of $operation says so"
+  done
+  test_that "$what: they made none" never
   test_that "$what: init" track init
   test_that "$what: init can be repeated" track init
   test_that "$what: determine" next
@@ -252,8 +258,10 @@ test_that 'a configuration without its text is listed' \
   vkb-trackcommits query --list-configs --format jsonl --file bare.jsonl
 test_same "$hash" "$(jq .config_hash .out)" 'its hash is printed'
 new() { store="--file $1.jsonl"; }
+never() { test ! -e a.jsonl; }
 cases file
 new() { store="--table $1"; }
+never() { test "$(sql "SELECT to_regclass('benchmark_commits_a') IS NULL")" = t; }
 cases table
 
 # --- a table of the Python tool, with rows

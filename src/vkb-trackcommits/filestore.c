@@ -61,12 +61,13 @@ file_close(struct store *s)
 /* --- reading */
 
 static int
-lock_file(struct filestore *f)
+lock_file(struct filestore *f, bool make)
 {
+	int flags = O_RDWR | O_CLOEXEC | (make ? O_CREAT : 0);
 	struct stat mine, named;
 
 	for (;;) {
-		f->fd = open(f->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+		f->fd = open(f->path, flags, 0666);
 		if (f->fd < 0)
 			return err_fail_sys("cannot open '%s'", f->path);
 		while (flock(f->fd, LOCK_EX) < 0)
@@ -162,12 +163,12 @@ load_lines(struct filestore *f)
 }
 
 static int
-file_begin(struct store *s, bool alone, double *now)
+file_begin(struct store *s, bool alone, bool make, double *now)
 {
 	struct filestore *f = (struct filestore *)s;
 
 	(void)alone;
-	if (lock_file(f) < 0 || load_lines(f) < 0)
+	if (lock_file(f, make) < 0 || load_lines(f) < 0)
 		return -1;
 	*now = clock_now();
 	return 0;

@@ -50,10 +50,11 @@ struct store_ops {
 	void (*close)(struct store *);
 
 	/*
-	 * Makes or extends the table if necessary. 'alone': waits for other
-	 * transactions that are 'alone'. *now is the time of the store.
+	 * Extends the table if necessary; if there is none, 'make' makes it,
+	 * else that is an error. 'alone': waits for other transactions that are
+	 * 'alone'. *now is the time of the store.
 	 */
-	int (*begin)(struct store *, bool alone, double *now);
+	int (*begin)(struct store *, bool alone, bool make, double *now);
 	int (*commit)(struct store *);
 
 	/* Appends rows, by commit time, newest first. */

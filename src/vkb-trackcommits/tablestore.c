@@ -205,19 +205,25 @@ fill_missing_hashes(struct pg *pg, const char *table)
 }
 
 /*
- * Makes the table, or extends an existing one and fills our columns in rows of
- * other tools. Returns 0, or -1 after reporting an error.
+ * Extends the table and fills our columns in rows of other tools; 'make' makes
+ * it if there is none, else that is an error. Returns 0, or -1 after reporting
+ * an error.
  */
 static int
-schema_make(struct pg *pg, const char *table)
+schema_make(struct pg *pg, const char *table, bool make)
 {
 	int rc = is_current(pg, table), there;
 
 	if (rc == 0) {
 		if (pg_lock(pg, "vkb-trackcommits") < 0 ||
 		    (there = ask_yes_no(
-			 pg, table, "SELECT " TABLE " IS NOT NULL")) < 0 ||
-		    (there ? check_table : create_table)(pg, table) < 0)
+			 pg, table, "SELECT " TABLE " IS NOT NULL")) < 0)
+			return -1;
+		if (!there && !make)
+			return err_fail("there is no table '%s'; "
+					"'vkb-trackcommits init' makes it",
+			    table);
+		if ((there ? check_table : create_table)(pg, table) < 0)
 			return -1;
 		rc = extend_table(pg, table);
 	}
@@ -267,7 +273,7 @@ table_close(struct store *s)
 }
 
 static int
-table_begin(struct store *s, bool alone, double *now)
+table_begin(struct store *s, bool alone, bool make, double *now)
 {
 	struct tablestore *t = (struct tablestore *)s;
 	struct pg_rows *rows;
@@ -275,7 +281,7 @@ table_begin(struct store *s, bool alone, double *now)
 	s->pg = pg_open(t->database);
 	if (!s->pg || pg_begin(s->pg) < 0 ||
 	    (alone && pg_lock(s->pg, t->table) < 0) ||
-	    schema_make(s->pg, t->table) < 0)
+	    schema_make(s->pg, t->table, make) < 0)
 		return -1;
 	rows = pg_ask(
 	    s->pg, "SELECT extract(epoch FROM clock_timestamp())", NULL, 0);
