@@ -185,6 +185,9 @@ decide_status(const struct branch *b, const struct findings *all,
 		    b->npoints ? b->points[b->npoints - 1].name : "");
 		return 2;
 	}
+	if (!r->latest && !all->ngroups && all->tooshort == all->series)
+		err_say("nothing was examined: a series needs %d commits",
+		    CHANGEPOINT_LEAST);
 	return 0;
 }
 

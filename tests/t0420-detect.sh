@@ -156,6 +156,12 @@ test_same "$(cat want)" "$(cat got)" 'a short series does not hide the others'
 vkb-detect short >.out
 test_match '^warning: .* series (is|are) too short to be examined: at least 10 commits are needed' .out \
   'a warning is printed about the series that is too short'
+sed 's/"SET"/"NEW"/' r | head -n 9 >young
+test_that 'a history in which all series are too short has no regression' vkb-detect young
+test_match '^vkb-detect: nothing was examined: a series needs 10 commits$' .err 'but a message says that nothing was examined'
+test_match "^nothing was examined [(]6 series of 3 cases[)]" .out 'and so does the report'
+test_that 'the same without a report' vkb-detect -f jsonl young
+test_match '^vkb-detect: nothing was examined' .err 'has the message, too'
 
 # --- order of the commits
 

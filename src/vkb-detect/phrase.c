@@ -26,6 +26,8 @@ phrase_headline(
 			str_add(s, "the one before it");
 		else
 			str_printf(s, "up to %zu before it", r->latest);
+	} else if (!all->ngroups && all->tooshort == all->series) {
+		str_add(s, "nothing was examined");
 	} else {
 		size_t count[FINDING_KINDS] = {0}, counting = 0, changes;
 
