@@ -297,6 +297,11 @@ test_status 2 'a comparison that is killed is an error' \
 test_match '^vkb-history: vkb-compare was killed by signal 9 [(]Killed[)]$' .err \
   'the error names the program and how it ended'
 test_match "cannot make the page 'half/" .err 'the error names the page'
+printf '#!/bin/sh\necho vkb-compare: the disk is full >&2\nexit 2\n' >programs/vkb-compare
+test_status 2 'a comparison that fails is an error' \
+  programs/vkb-history site --commit-url https://example.com/c/ all half
+test_match '^vkb-history: vkb-compare exited with 2: vkb-compare: the disk is full' .err \
+  'the error has that of vkb-compare'
 cp "$VKB_BIN/vkb-compare" programs/vkb-compare
 test_that 'the next start makes the missing pages' \
   programs/vkb-history site --commit-url https://example.com/c/ all half

@@ -45,10 +45,10 @@ struct commitpage {
 #define PATIENCE_MS (30 * 60 * 1000)
 
 /* Runs a program that is installed beside this one; argv[0] is its name.
- * Returns its exit status, or -1, after reporting it, if that is above 'worst'.
- */
+ * Returns its exit status, or -1, after reporting it, if that is above 'worst',
+ * or if the program did not write the file 'made' (NULL: any). */
 static int
-call_program(const char **argv, int worst)
+call_program(const char **argv, int worst, const char *made)
 {
 	const char *name = argv[0];
 	char *program = proc_beside(name), buf[64];
@@ -57,7 +57,9 @@ call_program(const char **argv, int worst)
 
 	argv[0] = program;
 	rc = proc_read(argv, false, PATIENCE_MS, &said, &status);
-	if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) > worst))
+	if (rc == 0 &&
+	    (!WIFEXITED(status) || WEXITSTATUS(status) > worst ||
+		(made && access(made, F_OK) < 0)))
 		rc = err_fail("%s %s%s%s", name,
 		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",
 		    said.len ? said.s : "");
@@ -194,15 +196,14 @@ publish_page(const char *from, const char *path)
 
 /* --- the pages */
 
-/* Writes how the commit differs from the one before it to 'deltas'. It may lack
- * a file if there are too few runs. */
+/* Writes how the commit differs from the one before it to 'deltas'. */
 static int
 compare_commits(const struct commitpage *p, const char *deltas)
 {
 	char *format = mem_printf("jsonl:%s", deltas);
 	const char *argv[] = {"vkb-compare", "-f", format, "--",
 	    p->previous->path, p->entry->path, NULL};
-	int rc = call_program(argv, 2);
+	int rc = call_program(argv, 2, deltas);
 
 	free(format);
 	return rc < 0 ? -1 : 0;
@@ -236,10 +237,10 @@ write_commit_page(const struct commitpage *p)
 	}
 	argv[n++] = "--";
 	argv[n++] = p->entry->path;
-	if (access(deltas, F_OK) == 0)
+	if (p->previous)
 		argv[n++] = deltas;
 	argv[n] = NULL;
-	if (rc == 0 && call_program(argv, 0) < 0)
+	if (rc == 0 && call_program(argv, 0, NULL) < 0)
 		rc = -1;
 	if (rc == 0)
 		rc = add_navigation(draft, p, false);
@@ -340,7 +341,7 @@ write_profile_page(const struct commitpage *p)
 		archive_entry_name(&title, p->previous);
 	}
 	argv[4] = title.s;
-	if (rc == 0 && call_program(argv, 0) < 0)
+	if (rc == 0 && call_program(argv, 0, NULL) < 0)
 		rc = -1;
 	if (rc == 0)
 		rc = add_navigation(draft, p, true);
@@ -472,7 +473,7 @@ detect_changes(struct site *s, const char *changes)
 
 	memcpy(argv, begin, sizeof begin);
 	memcpy(argv + m, paths, n * sizeof *paths);
-	rc = call_program(argv, 1);
+	rc = call_program(argv, 1, NULL);
 	if (rc < 0)
 		s->rc = err_fail("cannot find the changes of the history");
 	free(paths);
