@@ -230,7 +230,7 @@ append_list(
 			num_append(&o->s,
 			    what == VALUES       ? v[i].value
 				: what == BLOCKS ? v[i].block
-						 : (double)v[i].session);
+						 : v[i].session);
 		sink_relieve(o);
 		str_addc(&o->s, ',');
 	}
@@ -267,7 +267,7 @@ list_runs(struct metric_summary *d, const char *name, const double *v)
 		if (!blocked)
 			d->with[i].block = NAN;
 		if (!blocked && !d->placed && d->ids)
-			d->with[i].session = SIZE_MAX;
+			d->with[i].session = NAN;
 		if (!tails)
 			d->with[i].tail = NULL;
 	}
@@ -295,7 +295,7 @@ write_metric(struct sink *o, struct metric_summary *d, const char *name,
 		append_list(o, runs, n, VALUES);
 		if (!isnan(runs->block))
 			append_list(o, runs, n, BLOCKS);
-		if (d->ids && runs->session != SIZE_MAX)
+		if (d->ids && !isnan(runs->session))
 			append_list(o, runs, n, SESSIONS);
 		if (runs->tail)
 			append_list(o, runs, n, TAILS);

@@ -66,11 +66,11 @@ struct summary_compared {
 	char *hists, *quantiles; /* JSON, or NULL; the caller frees them */
 };
 
-/* A run that has a metric. */
+/* A run that has a metric; NAN and NULL: it is not known. */
 struct summary_run {
-	double value, block; /* NAN: the block is not known */
-	size_t session;   /* in the sessions of the record; beyond: not known */
-	const char *tail; /* as in tail.h; NULL: not known */
+	double value, block;
+	double session;   /* its index in the sessions of the record */
+	const char *tail; /* JSON of tail.h */
 };
 
 /* Takes the runs that have a metric, in their order. */

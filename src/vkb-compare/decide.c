@@ -2,7 +2,6 @@
 #include "infer.h"
 #include "intern.h"
 #include "judge/claim.h"
-#include "judge/odds.h"
 #include "judge/plan.h"
 #include "json.h"
 #include "judge.h"
@@ -144,33 +143,6 @@ is_unclear(const struct row *row)
 		verdict_is_likely(row->verdict));
 }
 
-static struct plan
-describe_plan(const struct row *row)
-{
-	const struct metric_facts *of = row->of;
-	struct plan p = plan_describe(&row->model, &of->model);
-	double by = row->common ? 1 : of->model.separate ? .265 : 1.7;
-	bool known = of->model.known;
-
-	p.margin = row->margin;
-	p.p = of->needs_p;
-	if (row->common)
-		p.unchanged = 1 - ODDS_ALL_CHANGED;
-	/* How much sessions differ is assumed, and only roughly known: one case
-	 * needs more than that, and where others tell the machine, less. The
-	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
-	 */
-	if (row->has_rest && of->cases >= INFER_COMMON) {
-		p.error = row->model.rest_error;
-	} else if (row->model.shared > 0 && (row->has_rest || !known)) {
-		p.error = (struct moderate){row->model.own.var +
-			row->model.sessions + by * of->model.sessions.var,
-		    known ? row->model.own.df : INFINITY};
-		p.known = !known;
-	}
-	return p;
-}
-
 double
 report_find_visible(const struct row *row)
 {
@@ -178,7 +150,7 @@ report_find_visible(const struct row *row)
 
 	if (!is_unclear(row))
 		return row->visible;
-	p = describe_plan(row);
+	p = infer_plan(row);
 	return plan_change(&p);
 }
 
@@ -187,7 +159,7 @@ report_find_visible(const struct row *row)
 static void
 plan_row(struct row *row)
 {
-	struct plan p = describe_plan(row);
+	struct plan p = infer_plan(row);
 
 	if (!row->common && !row->busy)
 		row->needed = plan_rounds(&p);

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "judge.h"
 #include "judge/model.h"
+#include "judge/odds.h"
 #include "judge/sheet.h"
 #include "mem.h"
 #include "part.h"
@@ -480,6 +481,33 @@ infer_rows(struct comparison *c, const struct rules *r)
 	free(g.rows);
 	free(ids);
 	intern_free(names);
+}
+
+struct plan
+infer_plan(const struct row *row)
+{
+	const struct metric_facts *of = row->of;
+	struct plan p = plan_describe(&row->model, &of->model);
+	double by = row->common ? 1 : of->model.separate ? .265 : 1.7;
+	bool known = of->model.known;
+
+	p.margin = row->margin;
+	p.p = of->needs_p;
+	if (row->common)
+		p.unchanged = 1 - ODDS_ALL_CHANGED;
+	/* How much sessions differ is assumed, and only roughly known: one case
+	 * needs more than that, and where others tell the machine, less. The
+	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
+	 */
+	if (row->has_rest && of->cases >= INFER_COMMON) {
+		p.error = row->model.rest_error;
+	} else if (row->model.shared > 0 && (row->has_rest || !known)) {
+		p.error = (struct moderate){row->model.own.var +
+			row->model.sessions + by * of->model.sessions.var,
+		    known ? row->model.own.df : INFINITY};
+		p.known = !known;
+	}
+	return p;
 }
 
 void

@@ -10,6 +10,7 @@
 #ifndef INFER_H
 #define INFER_H
 
+#include "judge/plan.h"
 #include "judge/verdict.h"
 #include "sample.h"
 #include "sessions.h"
@@ -31,6 +32,9 @@ void infer_rows(struct comparison *, const struct rules *);
 
 /* Returns the facts of a row for its change relative to the other cases. */
 struct verdict_facts infer_rest(const struct row *);
+
+/* Describes a row with noise, of which more runs or sessions are planned. */
+struct plan infer_plan(const struct row *);
 
 /* Frees what stands for all cases. */
 void infer_free(struct comparison *);

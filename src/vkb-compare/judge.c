@@ -4,7 +4,6 @@
 #include "functions.h"
 #include "history.h"
 #include "infer.h"
-#include "intern.h"
 #include "json.h"
 #include "mem.h"
 #include "part.h"
@@ -229,18 +228,19 @@ judge_keep_metric(struct comparison *c, const struct metric *m)
 
 /* Adds a row for a metric that both sides have. */
 static void
-add_row(struct comparison *c, struct pairing *p, const char *name,
+add_row(struct comparison *c, struct pairing *p, const struct part_metric *base,
     const struct rules *r)
 {
-	const struct sample *x = cases_runs(p->side[0], name), *y;
+	const struct sample *x = &base->runs;
+	const struct sample *y = cases_runs(p->side[1], base->name);
 	struct metric m;
 	struct row row;
 
-	if (!x->n || !(y = cases_runs(p->side[1], name))->n)
+	if (!x->n || !y->n)
 		return;
 	row = (struct row){.pair = p,
 	    .used = {*x, *y},
-	    .name = name,
+	    .name = base->name,
 	    .visible = NAN,
 	    .minutes = NAN};
 	if (!rules_apply(r, &row, &m))
@@ -300,42 +300,19 @@ find_one_sided(
 	}
 }
 
-/* Known metrics come first, in the order of the table, then others by name. */
-static int
-compare_metrics(const void *a, const void *b)
+static void
+judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 {
-	const char *const *x = a, *const *y = b;
-	const struct metric *m = metric_find(*x), *k = metric_find(*y);
+	const struct part *base = p->side[0]->parts;
 
-	return m && k ? (m > k) - (m < k) : m || k ? !m - !k : strcmp(*x, *y);
-}
-
-/* Lists the metrics of the baseline in the order of the rows. Caller frees. */
-static const char **
-list_metrics(const struct comparison *c, size_t *n)
-{
-	struct intern *names = intern_new();
-	const char **v = NULL;
-	size_t cap = 0;
-
-	for (size_t i = 0; i < c->npairs; i++) {
-		const struct kase *k = c->pairs[i].side[0];
-
-		for (size_t j = 0; k && j < k->parts->nmetrics; j++) {
-			const char *name = k->parts->metrics[j].name;
-
-			*n = intern_count(names);
-			if (intern_id(names, name) < *n)
-				continue;
-			v = mem_grow(v, *n, &cap, sizeof *v);
-			v[*n] = name;
-		}
-	}
-	*n = intern_count(names);
-	intern_free(names);
-	if (*n)
-		qsort(v, *n, sizeof *v, compare_metrics);
-	return v;
+	/* Known metrics come first, in the order of the table. */
+	for (const struct metric *m = metric_table; m->name; m++)
+		for (size_t i = 0; i < base->nmetrics; i++)
+			if (base->metrics[i].of == m)
+				add_row(c, p, &base->metrics[i], r);
+	for (size_t i = 0; i < base->nmetrics; i++)
+		if (!base->metrics[i].of)
+			add_row(c, p, &base->metrics[i], r);
 }
 
 /* Marks the primary row of a case, the first of them from 'from', unless the
@@ -491,9 +468,6 @@ void
 judge_compare(struct comparison *c, const struct cases *base, size_t who,
     const struct cases *contender, size_t contender_who, const struct rules *r)
 {
-	const char **metrics;
-	size_t nmetrics;
-
 	*c = (struct comparison){.subject = {base->subjects[who],
 				     contender->subjects[contender_who]}};
 	for (size_t j = 0; j < 2; j++)
@@ -501,7 +475,6 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	c->pairs = pair_cases(base, who, contender, contender_who, &c->npairs);
 	judge_name_pairs(c);
 	busy_measure(c);
-	metrics = list_metrics(c, &nmetrics);
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		bool lost = all_failed(p->side[0]) || all_failed(p->side[1]);
@@ -517,8 +490,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		c->matched++;
 		p->reference = reference_compare(p);
 		before = c->nrows;
-		for (size_t k = 0; k < nmetrics; k++)
-			add_row(c, p, metrics[k], r);
+		judge_metrics(c, p, r);
 		mark_primary(c, p, before);
 		find_one_sided(c, p, r);
 		compare_environments(c, p);
@@ -527,7 +499,6 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		p->syscalls = functions_list_syscalls(base->functions,
 		    p->side[0], contender->functions, p->side[1]);
 	}
-	free(metrics);
 }
 
 void

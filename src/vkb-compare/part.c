@@ -15,18 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lists of a metric, as they are written; NAN: not a number. Of TAILS, the
- * numbers of all, and where each ends in them. */
-enum { VALUES, BLOCKS, SESSIONS, TAILS, TAIL_ENDS, LISTS };
+/* The runs of a metric, of which lists say the values and more. */
+enum list { VALUES, BLOCKS, SESSIONS, TAILS, LISTS };
 
-struct lists {
-	double *v[LISTS];
-	size_t n[LISTS], cap[LISTS];
+struct runs {
+	struct summary_run *v;
+	size_t n, cap;
+	size_t values; /* those that have one are the first */
 };
 
 struct part_reader {
 	struct record_reader *reader;
-	struct intern *names; /* of metrics and sessions */
+	struct intern *names, *sessions;
+	const struct metric **known; /* by number of the name, or NULL */
+	size_t knowncap;
 	struct caseset *configs, *subjects, *rests; /* the last is its own */
 	void **kept; /* what samples borrow: rounds and tails */
 	size_t nkept, keptcap;
@@ -34,8 +36,8 @@ struct part_reader {
 	struct str rest;
 	struct part part; /* that is being read */
 	struct jsonscan_text config, subject, hists, quantiles;
-	struct lists *lists; /* of each of its metrics */
-	size_t nlists, cap, listcap;
+	struct runs *runs; /* of each of its metrics */
+	size_t nruns, cap, runcap;
 };
 
 static bool
@@ -51,84 +53,94 @@ skip_member(struct record_reading *x, uint64_t *hash)
 	return skip_value(&x->c);
 }
 
-static double *
-add_number(struct lists *l, size_t which)
+/* Returns run i, of which nothing is known if it is new. */
+static struct summary_run *
+find_run(struct runs *m, size_t i)
 {
-	double *v = l->v[which] =
-	    mem_grow(l->v[which], l->n[which], &l->cap[which], sizeof *v);
-
-	v += l->n[which]++;
-	*v = NAN;
-	return v;
+	while (m->n <= i) {
+		m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
+		m->v[m->n++] = (struct summary_run){NAN, NAN, NAN, NULL};
+	}
+	return &m->v[i];
 }
 
 static bool
-read_list(struct jsonscan *c, struct lists *l, size_t which)
+read_list(struct jsonscan *c, struct runs *m, enum list which)
 {
 	bool first = true;
+	size_t n = 0;
 
 	if (jsonscan_peek(c) != '[')
 		return skip_value(c);
 	jsonscan_array(c);
-	while (jsonscan_element(c, &first)) {
-		if (which == TAIL_ENDS) {
-			if (!read_list(c, l, TAILS))
-				return false;
-			*add_number(l, which) = (double)l->n[TAILS];
-		} else if (!jsonscan_number(c, add_number(l, which)) &&
-		    !skip_value(c)) {
+	for (; jsonscan_element(c, &first); n++) {
+		struct summary_run *run = find_run(m, n);
+		double *to = which == VALUES ? &run->value
+		    : which == BLOCKS        ? &run->block
+					     : &run->session;
+
+		if (which == TAILS && jsonscan_peek(c))
+			run->tail = c->p;
+		if ((which == TAILS || !jsonscan_number(c, to)) &&
+		    !skip_value(c))
 			return false;
-		}
 	}
+	if (which == VALUES)
+		m->values = n;
 	return !c->failed;
 }
 
-/* Adds a metric to the part that is being read. Returns its lists. */
-static struct lists *
+/* Adds a metric to the part that is being read. Returns its runs. */
+static struct runs *
 add_metric(struct part_reader *r, const char *name, size_t n)
 {
 	struct part *p = &r->part;
-	struct lists *l;
+	size_t new = intern_count(r->names), id = intern_idn(r->names, name, n);
+	struct runs *m;
 
-	if (p->nmetrics == r->nlists) {
-		r->lists = mem_grow(
-		    r->lists, r->nlists, &r->listcap, sizeof *r->lists);
-		r->lists[r->nlists++] = (struct lists){0};
+	if (p->nmetrics == r->nruns) {
+		r->runs =
+		    mem_grow(r->runs, r->nruns, &r->runcap, sizeof *r->runs);
+		r->runs[r->nruns++] = (struct runs){0};
 	}
-	l = &r->lists[p->nmetrics];
-	memset(l->n, 0, sizeof l->n);
+	m = &r->runs[p->nmetrics];
+	m->n = m->values = 0;
 	p->metrics =
 	    mem_grow(p->metrics, p->nmetrics, &r->cap, sizeof *p->metrics);
-	p->metrics[p->nmetrics++] = (struct part_metric){
-	    .name = intern_text(r->names, intern_idn(r->names, name, n))};
-	return l;
+	name = intern_text(r->names, id);
+	if (id == new) {
+		r->known =
+		    mem_grow(r->known, id, &r->knowncap, sizeof *r->known);
+		r->known[id] = metric_find(name);
+	}
+	p->metrics[p->nmetrics++] =
+	    (struct part_metric){.name = name, .of = r->known[id]};
+	return m;
 }
 
 static bool
 read_metric(struct record_reading *x, struct jsonscan_text *name)
 {
-	static const char *const names[LISTS] = {[VALUES] = "values",
-	    [BLOCKS] = "blocks",
-	    [SESSIONS] = "sessions",
-	    [TAIL_ENDS] = "tails"};
+	static const char *const names[LISTS] = {
+	    "values", "blocks", "sessions", "tails"};
 	struct jsonscan *c = &x->c;
 	struct jsonscan_keys o;
 	struct jsonscan_text key;
-	struct lists *l;
+	struct runs *m;
 	bool ok = true;
 
 	record_reader_resolve(x->reader, name);
-	l = add_metric(x->to, name->s, name->n);
+	m = add_metric(x->to, name->s, name->n);
 	if (jsonscan_peek(c) != '{')
 		return skip_value(c);
 	jsonscan_object(c, &o);
 	while (ok && jsonscan_member(c, &o, &key)) {
-		size_t k = 0;
+		enum list k = 0;
 
 		record_reader_resolve(x->reader, &key);
-		while (k < LISTS && (!names[k] || !jsonscan_is(&key, names[k])))
+		while (k < LISTS && !jsonscan_is(&key, names[k]))
 			k++;
-		ok = k < LISTS ? read_list(c, l, k) : skip_value(c);
+		ok = k < LISTS ? read_list(c, m, k) : skip_value(c);
 	}
 	return ok && !c->failed;
 }
@@ -168,6 +180,7 @@ part_reader_new(struct caseset *configs, struct caseset *subjects, bool hists)
 
 	r->reader = record_reader_new("summary", members[hists], false);
 	r->names = intern_new();
+	r->sessions = intern_new();
 	r->configs = configs;
 	r->subjects = subjects;
 	r->rests = caseset_new();
@@ -184,11 +197,13 @@ part_reader_free(struct part_reader *r)
 	free(r->kept);
 	caseset_free(r->rests);
 	intern_free(r->names);
+	intern_free(r->sessions);
+	free(r->known);
 	record_reader_free(r->reader);
 	str_free(&r->rest);
-	for (size_t i = 0; i < LISTS * r->nlists; i++)
-		free(r->lists[i / LISTS].v[i % LISTS]);
-	free(r->lists);
+	for (size_t i = 0; i < r->nruns; i++)
+		free(r->runs[i].v);
+	free(r->runs);
 	free(r);
 }
 
@@ -218,53 +233,50 @@ keep_rounds(struct part_reader *r, struct sample *s)
 
 /* Sets the tails of the runs of a metric, if all of them are known. */
 static void
-set_tails(struct part_reader *r, const struct lists *l, struct round *rounds)
+set_tails(struct part_reader *r, const struct runs *m, struct round *rounds)
 {
-	size_t runs = l->n[VALUES], at = 0;
-	struct tail *v;
-	double *numbers;
-	bool known = true;
+	struct tail *v = mem_array(m->values, sizeof *v);
+	bool known = m->values > 0;
 
-	if (!runs || l->n[TAIL_ENDS] != runs)
-		return;
-	/* One block: the tails, then the numbers of all. */
-	v = mem_resize(
-	    NULL, 1, runs * sizeof *v + (l->n[TAILS] + 1) * sizeof *numbers);
 	keep_memory(r, v);
-	numbers = (double *)(v + runs);
-	if (l->n[TAILS])
-		memcpy(numbers, l->v[TAILS], l->n[TAILS] * sizeof *numbers);
-	for (size_t i = 0; i < runs && known; i++) {
-		size_t end = (size_t)l->v[TAIL_ENDS][i];
+	for (size_t i = 0; i < m->values && known; i++) {
+		const char *text = m->v[i].tail;
+		struct json *j = json_parse(
+		    text, text ? strcspn(text, "]") + 1 : 0, NULL, NULL);
+		size_t n;
+		double *numbers = json_numbers(j, &n);
 
-		known = tail_read(&v[i], numbers + at, end - at) == 0;
-		at = end;
+		keep_memory(r, numbers);
+		known = tail_read(&v[i], numbers, n) == 0;
+		json_free(j);
 	}
-	for (size_t i = 0; i < runs && known; i++)
+	for (size_t i = 0; i < m->values && known; i++)
 		rounds[i].tail = &v[i];
 }
 
-/* Sets the runs of a metric by its lists; sessions are numbers of the names. */
+/* Sets the runs of a metric; sessions are numbers of the names. */
 static void
-set_runs(struct part_reader *r, struct part_metric *m, const struct lists *l,
+set_runs(struct part_reader *r, struct sample *s, const struct runs *m,
     const char *const *names, size_t n)
 {
-	size_t runs = l->n[VALUES];
-	struct round *rounds = mem_array(runs + 1, sizeof *rounds);
+	double *v = mem_array(m->values + 1, sizeof *v);
+	struct round *rounds = mem_array(m->values + 1, sizeof *rounds);
 
-	for (size_t i = 0; i < runs; i++) {
-		double at = i < l->n[SESSIONS] ? l->v[SESSIONS][i]
-		    : n == 1                   ? 0
-					       : NAN;
+	for (size_t i = 0; i < m->values; i++) {
+		double at = m->v[i].session;
 
-		rounds[i].block = i < l->n[BLOCKS] ? l->v[BLOCKS][i] : NAN;
+		at = n == 1 && isnan(at) ? 0 : at;
+		v[i] = m->v[i].value;
+		rounds[i].block = m->v[i].block;
 		if (at >= 0 && at < (double)n)
 			rounds[i].session = names[(size_t)at];
 	}
-	set_tails(r, l, rounds);
-	sample_add(&m->runs, l->v[VALUES], rounds, runs);
+	if (m->values && m->v->tail)
+		set_tails(r, m, rounds);
+	sample_add(s, v, rounds, m->values);
+	free(v);
 	free(rounds);
-	keep_rounds(r, &m->runs);
+	keep_rounds(r, s);
 }
 
 static int
@@ -285,10 +297,10 @@ set_metrics(struct part_reader *r, struct part *p)
 	size_t n = 0;
 
 	for (const struct json *j = json_first(sessions); j; j = json_next(j))
-		names[n++] =
-		    intern_text(r->names, intern_id(r->names, json_str(j)));
+		names[n++] = intern_text(
+		    r->sessions, intern_id(r->sessions, json_str(j)));
 	for (size_t i = 0; i < p->nmetrics; i++)
-		set_runs(r, &p->metrics[i], &r->lists[i], names, n);
+		set_runs(r, &p->metrics[i].runs, &r->runs[i], names, n);
 	free(names);
 	if (p->nmetrics)
 		qsort(
@@ -304,19 +316,10 @@ static void
 take_metric(
     void *to, const char *name, const struct summary_run *runs, size_t n)
 {
-	struct lists *l = add_metric(to, name, strlen(name));
-	struct jsonscan c;
+	struct runs *m = add_metric(to, name, strlen(name));
 
-	for (size_t i = 0; i < n; i++) {
-		*add_number(l, VALUES) = runs[i].value;
-		*add_number(l, BLOCKS) = runs[i].block;
-		*add_number(l, SESSIONS) = (double)runs[i].session;
-		if (!runs[i].tail)
-			continue;
-		jsonscan_begin(&c, runs[i].tail, strlen(runs[i].tail));
-		read_list(&c, l, TAILS);
-		*add_number(l, TAIL_ENDS) = (double)l->n[TAILS];
-	}
+	for (; m->values < n; m->values++)
+		*find_run(m, m->values) = runs[m->values];
 }
 
 /* Finishes the part that was read, by the JSON of its other members. Returns

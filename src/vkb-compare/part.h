@@ -12,13 +12,15 @@
 
 struct caseset;
 struct json;
+struct metric;
 struct part_reader;
 struct summary;
 
 struct part_metric {
-	const char *name;   /* of the reader */
-	struct sample runs; /* its rounds are of the reader, for several */
-	bool counted;       /* were these runs counted, every one? */
+	const char *name;        /* of the reader */
+	const struct metric *of; /* of the table, or NULL */
+	struct sample runs;      /* its rounds are of the reader, for several */
+	bool counted;            /* were these runs counted, every one? */
 };
 
 struct part {

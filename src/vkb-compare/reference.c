@@ -4,7 +4,6 @@
 #include "judge.h"
 #include "mem.h"
 #include "metric.h"
-#include "judge/plan.h"
 #include "sample.h"
 #include "stats.h"
 #include "str.h"
@@ -103,19 +102,6 @@ reference_replaces(const struct pairing *p, const char *metric)
 	    cases_have_metric(p->side[1], ratio->name);
 }
 
-/* Returns the plan of a row that is compared between sessions. */
-static struct plan
-describe_row(const struct row *row)
-{
-	struct plan p = plan_describe(&row->model, &row->of->model);
-
-	p.margin = row->margin;
-	p.p = row->of->needs_p;
-	if (row->has_rest && row->of->cases >= INFER_COMMON)
-		p.error = row->model.rest_error;
-	return p;
-}
-
 /* Returns the median number of sessions of each side that find a change of
  * SOUGHT in a case by this metric; 1: these do; INFINITY: too many; NAN: the
  * metric is not compared. */
@@ -134,7 +120,7 @@ count_sessions(const struct comparison *c, const char *metric)
 		if (row->common || !row->gate || !row->of || !k[0] ||
 		    strcmp(row->name, metric) != 0)
 			continue;
-		p = describe_row(row);
+		p = infer_plan(row);
 		more = plan_sessions(&p, k, row->of->cases, SOUGHT);
 		v[n++] = plan_change(&p) <= SOUGHT ? 1
 		    : more                         ? (double)more
