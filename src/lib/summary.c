@@ -606,16 +606,6 @@ append_head(struct str *to, struct common *s, const struct group *g, bool given)
 		jsontext_num(to, "doubled", (double)g->doubled);
 }
 
-/* Takes a member out of an object. Returns its JSON, or NULL; caller frees. */
-static char *
-take_member(struct json *j, const char *key)
-{
-	char *text = json_get(j, key) ? json_print(json_get(j, key)) : NULL;
-
-	json_del(j, key);
-	return text;
-}
-
 /* Appends the members after the metrics, but those that are given. */
 static void
 append_tail(struct str *to, struct common *s, struct group *g,
@@ -626,7 +616,7 @@ append_tail(struct str *to, struct common *s, struct group *g,
 	if (what != BRIEF)
 		summary_add_hists(&g->hists, j);
 	if (given)
-		given->rest.hists = take_member(j, "hist");
+		given->rest.hists = json_detach(j, "hist");
 	append_members(to, j);
 	json_free(j);
 	append_environment(to, g, s->envs);
@@ -639,7 +629,7 @@ append_tail(struct str *to, struct common *s, struct group *g,
 	if (what == BRIEF)
 		json_del(j, "quantiles");
 	if (given)
-		given->rest.quantiles = take_member(j, "quantiles");
+		given->rest.quantiles = json_detach(j, "quantiles");
 	append_members(to, j);
 	json_free(j);
 }

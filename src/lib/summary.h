@@ -61,9 +61,9 @@ int summary_write(struct summary *, size_t i, int fd);
 
 /* What a comparison reads of a record. */
 struct summary_compared {
-	size_t config, subject;  /* numbers in the sets */
-	const char *rest;        /* the other members; until the next call */
-	char *hists, *quantiles; /* JSON, or NULL; the caller frees them */
+	size_t config, subject; /* numbers in the sets */
+	const char *rest;       /* the other members; until the next call */
+	struct json *hists, *quantiles; /* or NULL; the caller frees them */
 };
 
 /* A run that has a metric; NAN and NULL: it is not known. */

@@ -231,6 +231,12 @@ keep_rounds(struct part_reader *r, struct sample *s)
 		r->last = *s;
 }
 
+static struct json *
+parse_text(const char *s, size_t n)
+{
+	return s ? json_parse(s, n, NULL, NULL) : NULL;
+}
+
 /* Sets the tails of the runs of a metric, if all of them are known. */
 static void
 set_tails(struct part_reader *r, const struct runs *m, struct round *rounds)
@@ -241,8 +247,8 @@ set_tails(struct part_reader *r, const struct runs *m, struct round *rounds)
 	keep_memory(r, v);
 	for (size_t i = 0; i < m->values && known; i++) {
 		const char *text = m->v[i].tail;
-		struct json *j = json_parse(
-		    text, text ? strcspn(text, "]") + 1 : 0, NULL, NULL);
+		struct json *j =
+		    parse_text(text, text ? strcspn(text, "]") + 1 : 0);
 		size_t n;
 		double *numbers = json_numbers(j, &n);
 
@@ -368,10 +374,8 @@ part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 	}
 	r->part.config = caseset_add(r->configs, r->config.s, r->config.n);
 	r->part.subject = caseset_add(r->subjects, r->subject.s, r->subject.n);
-	if (r->hists.s)
-		r->part.hists = mem_strn(r->hists.s, r->hists.n);
-	if (r->quantiles.s)
-		r->part.quantiles = mem_strn(r->quantiles.s, r->quantiles.n);
+	r->part.hists = parse_text(r->hists.s, r->hists.n);
+	r->part.quantiles = parse_text(r->quantiles.s, r->quantiles.n);
 	*p = finish_part(r, r->rest.s, r->rest.len);
 	return true;
 }
@@ -382,8 +386,8 @@ part_free(struct part *p)
 	for (size_t i = 0; i < p->nmetrics; i++)
 		free(p->metrics[i].runs.v);
 	free(p->metrics);
-	free(p->hists);
-	free(p->quantiles);
+	json_free(p->hists);
+	json_free(p->quantiles);
 	*p = (struct part){0};
 }
 
@@ -468,26 +472,27 @@ part_compare_metrics(const struct part *a, const struct part *b)
 }
 
 static int
-compare_texts(const char *a, const char *b)
+compare_trees(const struct json *a, const struct json *b)
 {
-	return strcmp(a ? a : "", b ? b : "");
+	struct str s = {0}, t = {0};
+	int c;
+
+	if (a == b)
+		return 0;
+	json_canonical(&s, a);
+	json_canonical(&t, b);
+	c = strcmp(s.s, t.s);
+	str_free(&s);
+	str_free(&t);
+	return c;
 }
 
 int
 part_compare(const struct part *a, const struct part *b)
 {
-	struct str s = {0}, t = {0};
-	int c = 0;
+	int c = compare_trees(a->rest, b->rest);
 
-	if (a->rest != b->rest) {
-		json_canonical(&s, a->rest);
-		json_canonical(&t, b->rest);
-		c = strcmp(s.s, t.s);
-	}
 	c = c ? c : compare_metrics(a, b, true);
-	c = c ? c : compare_texts(a->hists, b->hists);
-	c = c ? c : compare_texts(a->quantiles, b->quantiles);
-	str_free(&s);
-	str_free(&t);
-	return c;
+	c = c ? c : compare_trees(a->hists, b->hists);
+	return c ? c : compare_trees(a->quantiles, b->quantiles);
 }

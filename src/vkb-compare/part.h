@@ -29,8 +29,7 @@ struct part {
 				  * tree */
 	struct part_metric *metrics; /* by name */
 	size_t nmetrics;
-	/* JSON; NULL: there are none, or they are ignored. */
-	char *hists, *quantiles;
+	struct json *hists, *quantiles; /* NULL: none, or ignored */
 };
 
 /* It has what its parts borrow, and adds configurations and subjects to sets of

@@ -14,21 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the parts of a side have, parsed. */
-struct shift_side {
-	struct json **hists, **quantiles;
-};
-
 /* Returns the histogram merged over the parts; NULL if no part has it, or if
  * one is bad, which is reported and sets *rc to -1. */
 static struct hist *
-merge_histograms(
-    const struct kase *k, struct json *const *hists, const char *name, int *rc)
+merge_histograms(const struct kase *k, const char *name, int *rc)
 {
 	struct hist *all = NULL;
 
 	for (size_t i = 0; i < k->nparts; i++) {
-		const struct json *j = json_get(hists[i], name);
+		const struct json *j = json_get(k->parts[i].hists, name);
 		const char *text;
 		struct hist *h;
 
@@ -54,8 +48,7 @@ merge_histograms(
 /* The values of a percentile in each run. Where all measured runs have it,
  * their rounds are those of any metric that all have. */
 static struct sample
-collect_quantile(const struct kase *k, struct json *const *quantiles,
-    const char *hist, const char *percentile)
+collect_quantile(const struct kase *k, const char *hist, const char *percentile)
 {
 	const struct part *all = k->parts;
 	struct sample s = {0};
@@ -63,7 +56,8 @@ collect_quantile(const struct kase *k, struct json *const *quantiles,
 	for (size_t i = 0; i < k->nparts; i++) {
 		size_t n;
 		double *v = json_numbers(
-		    json_get(json_get(quantiles[i], hist), percentile), &n);
+		    json_get(json_get(k->parts[i].quantiles, hist), percentile),
+		    &n);
 
 		sample_add(&s, v, NULL, n);
 		free(v);
@@ -81,7 +75,7 @@ collect_quantile(const struct kase *k, struct json *const *quantiles,
 
 static void
 add_shift_line(struct shift *s, double q, struct hist *const h[2],
-    const struct shift_side of[2], const struct model_prior *prior)
+    const struct model_prior *prior)
 {
 	struct shift_line l = {.percentile = 100 * q};
 	struct sample runs[2];
@@ -89,8 +83,7 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2],
 
 	snprintf(key, sizeof key, "%.10g", l.percentile);
 	for (size_t j = 0; j < 2; j++)
-		runs[j] = collect_quantile(
-		    s->pair->side[j], of[j].quantiles, s->hist, key);
+		runs[j] = collect_quantile(s->pair->side[j], s->hist, key);
 	if (runs[0].n && runs[1].n && s->n < SHIFT_LINES) {
 		struct verdict_facts f = infer_samples(runs, true, prior);
 
@@ -107,17 +100,17 @@ add_shift_line(struct shift *s, double q, struct hist *const h[2],
 
 static int
 add_shift(struct shifts *all, const struct pairing *p, const char *name,
-    const struct shift_side of[2], const struct model_prior *prior)
+    const struct model_prior *prior)
 {
 	struct shift s = {.pair = p, .hist = mem_str(name)};
 	struct hist *h[2];
 	int rc = 0;
 
 	for (size_t j = 0; j < 2; j++)
-		h[j] = merge_histograms(p->side[j], of[j].hists, name, &rc);
+		h[j] = merge_histograms(p->side[j], name, &rc);
 	if (h[0] && h[1] && hist_count(h[0]) && hist_count(h[1])) {
 		for (const double *q = histdiff_quantiles; *q > 0; q++)
-			add_shift_line(&s, *q, h, of, prior);
+			add_shift_line(&s, *q, h, prior);
 		s.diff = histdiff_ks(h[0], h[1]);
 	}
 	if (s.n) {
@@ -131,54 +124,6 @@ add_shift(struct shifts *all, const struct pairing *p, const char *name,
 	return rc;
 }
 
-static struct json *
-parse_text(const char *text)
-{
-	return text ? json_parse(text, strlen(text), NULL, NULL) : NULL;
-}
-
-static struct shift_side
-begin_side(const struct kase *k)
-{
-	struct shift_side s = {mem_array(k->nparts, sizeof(struct json *)),
-	    mem_array(k->nparts, sizeof(struct json *))};
-
-	for (size_t i = 0; i < k->nparts; i++) {
-		s.hists[i] = parse_text(k->parts[i].hists);
-		s.quantiles[i] = parse_text(k->parts[i].quantiles);
-	}
-	return s;
-}
-
-static void
-end_side(struct shift_side *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		json_free(s->hists[i]);
-		json_free(s->quantiles[i]);
-	}
-	free(s->hists);
-	free(s->quantiles);
-}
-
-/* Adds the shifts of a case. The first part represents all: they come from one
- * tool. */
-static int
-add_shifts(struct shifts *all, const struct pairing *p,
-    const struct model_prior *prior)
-{
-	struct shift_side of[2] = {
-	    begin_side(p->side[0]), begin_side(p->side[1])};
-	int rc = 0;
-
-	for (const struct json *h = json_first(of[0].hists[0]); h;
-	     h = json_next(h))
-		rc |= add_shift(all, p, json_key(h), of, prior);
-	for (size_t j = 0; j < 2; j++)
-		end_side(&of[j], p->side[j]->nparts);
-	return rc;
-}
-
 int
 shifts_new(struct comparison *c)
 {
@@ -186,16 +131,21 @@ shifts_new(struct comparison *c)
 	int rc = 0;
 
 	for (size_t i = 0; i < c->npairs; i++) {
+		const struct pairing *p = &c->pairs[i];
 		struct model_prior prior = sessions_assume(NULL, c->host, NULL);
+		const struct json *h = NULL;
 
 		/* As in the rows of the case that are times, which follow each
 		 * other. */
-		for (; k < c->nrows && c->rows[k].pair == &c->pairs[i]; k++)
+		for (; k < c->nrows && c->rows[k].pair == p; k++)
 			if (c->rows[k].of &&
 			    metric_has_clock(c->rows[k].metric))
 				prior = c->rows[k].of->prior;
-		if (c->pairs[i].rows)
-			rc |= add_shifts(&c->shifts, &c->pairs[i], &prior);
+		/* The first part represents all: they come from one tool. */
+		if (p->rows)
+			h = json_first(p->side[0]->parts->hists);
+		for (; h; h = json_next(h))
+			rc |= add_shift(&c->shifts, p, json_key(h), &prior);
 	}
 	return rc;
 }
