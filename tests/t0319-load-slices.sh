@@ -11,7 +11,7 @@ build() { # build LABEL SERVER
     "$1" "$2"
 }
 { build a "$server"; build b "$server"; build c "$server"; } >builds
-printf '[{"commands":["SET","LPOP"],"pipelines":[4],%s,"duration":0.5}]\n' "$base" >c.json
+printf '[{"commands":["SET","LPOP"],"pipelines":[4],%s,"duration":0.3}]\n' "$base" >c.json
 
 test_that 'three builds in slices' vkb-load --builds builds --order slices \
   --runs 2 c.json
@@ -23,14 +23,14 @@ test_same true "$(jq -s 'map(select(.type == "run")) | [_nwise(3)] |
   'the runs of a turn have the same block and seed'
 test_same true "$(jq -s 'map(select(.type == "run")) |
   all((.series.rps | length) == .run.slices and .metrics.requests > 0 and
-    .metrics.elapsed_s >= 0.5 and .metrics.elapsed_s < 0.9 and
+    .metrics.elapsed_s >= 0.3 and .metrics.elapsed_s < 0.7 and
     (.series.at_s[-1] - .metrics.elapsed_s | fabs) < 1e-6)' runs)" \
   'a run has an interval for each slice'
 # On a machine so busy that 200 batches take more than .2 s there is one long slice.
 test_same true "$(jq -s 'map(select(.type == "run") |
     {n: .run.slices, each: (.metrics.elapsed_s / .run.slices)}) |
-  any(.n >= 3) and all(if .n == 1 then .each - 0.5 | fabs < 1e-6
-    else .each > 0.017 and .each < 0.181 and (.n - 1) * .each < 0.5 end)' runs)" \
+  any(.n >= 3) and all(if .n == 1 then .each - 0.3 | fabs < 1e-6
+    else .each > 0.017 and .each < 0.181 and (.n - 1) * .each < 0.3 end)' runs)" \
   'a slice has 20 to 200 ms, a tenth of which is not measured'
 test_same true "$(jq -s 'map(select(.type == "run").metrics |
   .rps * .elapsed_s / .requests - 1 | fabs) | max < 1e-6' runs)" \
@@ -75,14 +75,14 @@ test_same 6 "$(jq -r 'select(.run.slices >= 1).config.command' .out | grep -c IN
 # Here the size is known only after servers were populated. A control group is the only
 # limit that can be set on their memory; only root can make one.
 group=/sys/fs/cgroup/memory/vkb-test-$$
-if mkdir "$group" 2>.err && echo 200M >"$group/memory.limit_in_bytes"; then
+if mkdir "$group" 2>.err && echo 80M >"$group/memory.limit_in_bytes"; then
   printf '[{"commands":["GET"],"pipelines":[1],%s,"duration":0.1}]\n' "$base" |
-    sed 's/"keyspacelen":\[100\]/"keyspacelen":[1000000]/' >large.json
+    sed 's/"keyspacelen":\[100\]/"keyspacelen":[300000]/' >large.json
   # shellcheck disable=SC2016 # sh expands them
   test_that 'servers that turn out to be too large' \
     sh -c 'echo $$ >"$0/cgroup.procs"; shift; exec vkb-load "$@"' "$group" - \
     --builds builds --order slices --runs 1 large.json
-  test_match 'not in slices: the servers of 2 further builds need another 2[0-9]*MB of memory, and [0-9.]*MB are available' \
+  test_match 'not in slices: the servers of 2 further builds need another [0-9.]*MB of memory, and [0-9.]*MB are available' \
     .err 'the first builds are measured before'
   test_same 3 "$(jq -r 'select(.status == "ok" and .run.block == 1) |
     .run.order' .out | sort -n | tail -n 1)" 'and their runs are numbered as if that had not been tried'
@@ -91,7 +91,7 @@ fi
 
 # --- a number of requests
 
-printf '[{"commands":["LPUSH","LPOP"],"pipelines":[1,7],%s,"requests":[30001]},
+printf '[{"commands":["LPUSH","LPOP"],"pipelines":[1,7],%s,"requests":[12001]},
   {"commands":["SET"],"pipelines":[1],%s,"requests":[3]}]\n' "$base" "$base" >c4.json
 test_that 'a number of requests' vkb-load --builds builds --order slices \
   --runs 1 c4.json
@@ -103,7 +103,7 @@ test_same 15 "$(jq -s 'map(select(.type == "run" and .status == "ok" and
 test_same true "$(jq -s 'map(select(.config.command == "LPOP")) |
   length == 6 and all(.metrics.hit_rate_percent == 100)' made)" \
   'each of these elements is popped once'
-test_same true "$(jq -s 'map(select(.config.requests == 30001 and .config.pipeline == 1)) |
+test_same true "$(jq -s 'map(select(.config.requests == 12001 and .config.pipeline == 1)) |
   length == 6 and all(.run.slices > 1 and (.series.rps | length) == .run.slices)' made)" \
   'the load alternates between the builds until all requests are made'
 printf '[{"commands":["SET"],"pipelines":[1],%s,"requests":[3,100]}]\n' "$base" |
@@ -163,7 +163,7 @@ test_same 12 "$(jq -r 'select(.status == "ok" and .run.slices == null) | .run.bl
   grep -c 1)" 'such parts are run in slices'
 
 { build a "$server"; build b "$server"; } >builds
-printf '[{"commands":["SET","LPOP"],"pipelines":[1,8],%s,"duration":0.3},
+printf '[{"commands":["SET","LPOP"],"pipelines":[1,8],%s,"duration":0.15},
   {"commands":["SET"],"pipelines":[2],"sequential":true,%s,"requests":[3000]},
   {"commands":["GET"],"pipelines":[1],%s,"duration":0.3,"rate":1000}]\n' \
   "$base" "$base" "$base" | sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":2/' >cl.json
@@ -198,7 +198,7 @@ test_match 'failed in slices: .*unknown command .*; each build is measured alone
 
 # --- a case with long batches
 
-printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":1}]\n' >c3.json
+printf '[{"commands":["LRANGE_600"],"pipelines":[100],"keyspacelen":[10],"data_sizes":[16],"clients":[4],"cluster_mode":false,"tls_mode":false,"warmup":0,"duration":0.5}]\n' >c3.json
 { build a "$server"; build b "$server"; } >builds
 test_that 'a slow case' vkb-load --builds builds --order slices --runs 1 c3.json
 test_same '1 1' "$(jq -r 'select(.type == "run") | .run.slices' .out | xargs)" \

@@ -11,7 +11,7 @@ real_repo
 in_repo tag base
 burn 600000 slow
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "requests": [400], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [200], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END

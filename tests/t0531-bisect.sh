@@ -20,7 +20,7 @@ while [ $i -lt 16 ]; do
   in_repo tag c$i
 done
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "requests": [60], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [30], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [1], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END

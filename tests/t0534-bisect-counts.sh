@@ -21,7 +21,7 @@ for numbers in '50 0' '50 50' 'no number' '100 50' '2000 50' '2050 50' '2050 50 
   in_repo tag c$i
 done
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "requests": [4000], "keyspacelen": [100],
+[{"commands": ["SET"], "requests": [1000], "keyspacelen": [100],
   "data_sizes": [16], "pipelines": [50], "clients": [4],
   "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END

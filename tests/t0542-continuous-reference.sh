@@ -21,7 +21,7 @@ for i in 1 2 3 4; do
 done
 in_repo branch -m unstable
 cat >cfg.json <<'END'
-[{"commands": ["SET"], "duration": 0.2, "keyspacelen": [100], "data_sizes": [16],
+[{"commands": ["SET"], "duration": 0.1, "keyspacelen": [100], "data_sizes": [16],
   "pipelines": [1], "clients": [4], "cluster_mode": false, "tls_mode": false,
   "warmup": 0}]
 END

@@ -14,7 +14,7 @@ test_server 'vkb-load --profiles'
 config() {
   printf '[{"commands":["%s"],"duration":%s,"keyspacelen":[1000],"data_sizes":[16],"pipelines":[4],"clients":[3],"tls_mode":false,"warmup":0%s}]\n' "$@"
 }
-rate=',"cluster_mode":false,"rate":4000'
+rate=',"cluster_mode":false,"rate":2000'
 
 # --- together with measured runs
 
@@ -152,12 +152,12 @@ cat >groups.json <<'E2'
     "write":{"delay":0,"duration":600},"read":{"delay":0.1,"duration":600}}}],
   "test_groups":[{"group":1,"scenarios":[
     {"id":"fill","type":"write","command":"SET key:__rand_int__ __data__",
-     "requests":30000,"rate":5000,"clients":2},
+     "requests":15000,"rate":2500,"clients":2},
     {"id":"look","type":"read","command":"GET key:__rand_int__",
-     "duration":2,"rate":4000,"clients":2,
+     "duration":2,"rate":2000,"clients":2,
      "profiling":{"sampling_freq":200,"delays":{"read":{"duration":0.5}}}},
     {"id":"not","type":"read","command":"GET key:__rand_int__",
-     "duration":1,"rate":4000,"clients":2,"profiling":{"enabled":false}}]}]}]
+     "duration":1,"rate":2000,"clients":2,"profiling":{"enabled":false}}]}]}]
 E2
 test_that 'scenarios with profiling sets are accepted' vkb-load -q --runs 1 --profiles g groups.json
 test_same '["fill",999,null]
@@ -179,7 +179,7 @@ test_same '"look"' "$(jq -c 'select(.type == "profile").config.scenario' .out)" 
 
 # --- every node of a cluster
 
-config SET 2 ',"cluster_mode":true,"cluster_nodes":3,"rate":6000' >cluster.json
+config SET 2 ',"cluster_mode":true,"cluster_nodes":3,"rate":3000' >cluster.json
 test_that '--profile-nodes is accepted' vkb-load -q --profiles n --profile-nodes \
   --profile-time 3s cluster.json
 test_same 3 "$(grep -c '"type":"profile"' .out)" 'each node has a record'
