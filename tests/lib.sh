@@ -310,18 +310,31 @@ END
 # but for the options of vkb-why: one short round, since it need not go on after it has
 # built. valgrind fails, and perf is not there, so that nothing is loaded for a profile.
 run_proposed() {
-  if [ ! -d "$scratch/without" ]; then
-    mkdir "$scratch/without"
-    printf '#!/bin/sh\nexit 1\n' >"$scratch/without/valgrind"
-    chmod +x "$scratch/without/valgrind"
-    # The first of several programs of a name stays.
-    for folder in $(echo "$PATH" | tr ':' ' '); do
-      ln -s "$folder"/* "$scratch/without" 2>/dev/null
-    done
-    rm -f "$scratch/without/perf"
+  proposed_path=$scratch/fails
+  if [ ! -d "$scratch/fails" ]; then
+    mkdir "$scratch/fails"
+    printf '#!/bin/sh\nexit 1\n' >"$scratch/fails/valgrind"
+    chmod +x "$scratch/fails/valgrind"
   fi
-  env PATH="$scratch/without" sh -c "$(printf '%s\n' "$1" |
+  for folder in $(echo "$PATH" | tr ':' ' '); do
+    if [ -e "$folder/perf" ]; then
+      link_others "$(realpath "$folder")"
+      folder=$others
+    fi
+    proposed_path=$proposed_path:$folder
+  done
+  env PATH="$proposed_path" sh -c "$(printf '%s\n' "$1" |
     sed 's/^vkb-why /&--rounds 1 --time 0.1s /')"
+}
+# link_others FOLDER: $others is a folder of links to all programs of FOLDER but perf. They
+# are thousands: the scripts of one tests/check share them.
+link_others() {
+  others=${TEST_MADE:-$scratch}/without$(echo "$1" | tr / -)
+  [ ! -d "$others" ] || return 0
+  mkdir "$others.$$"
+  ln -s "$1"/* "$others.$$"
+  rm "$others.$$/perf"
+  mv -T "$others.$$" "$others" 2>/dev/null || : # another script was faster
 }
 # named_tests: prints the names of the tests of vkb-load -t, a line each, without LRANGE,
 # which is LRANGE_100.
