@@ -68,7 +68,7 @@ knows a r
 test_that 'allocations are bisected' bisect a allocations_per_req c1 c8
 test_same "first bad commit: $(head_of c3)" "$(head -n 1 .out | cut -d ' ' -f 1-4)" \
   'the commit that allocates once more is found'
-test_match '^-  SET  4[.]000 -> 5[.]000 .* more work$' .out 'the report has one more allocation'
+test_match '^-  SET  4[.]001 -> 5[.]001 .* more work$' .out 'the report has one more allocation'
 test_match '^More work: SET [(]25[.]0% more allocations[)][.]$' .out 'the report has the size of the change'
 
 knows n r a
