@@ -113,6 +113,13 @@ cmdsource_place(const struct cmdsource *s, const struct cursor *c, char *buf)
 struct cmdsource *cmdsource_open(
     const struct engine_target *, const struct engine_work *);
 
+/*
+ * Returns the slot of a request at random, made in 'buf', of cmdsource_buffer,
+ * where a key without a tag is drawn.
+ */
+unsigned cmdsource_draw_slot(
+    const struct routes *, struct cursor *, const struct keys *, char *buf);
+
 /* The same for the commands that fill the server, see template_open_seed. */
 struct cmdsource *cmdsource_open_seed(
     const struct engine_target *, const struct engine_work *, unsigned many);

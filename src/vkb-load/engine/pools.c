@@ -2,7 +2,6 @@
 #include "verify.h"
 #include "dealer.h"
 #include "mem.h"
-#include "routes.h"
 #include "run.h"
 #include "slotmap.h"
 
@@ -15,8 +14,8 @@
  * the node. Where some keys are more popular, a key is drawn indeed, and the
  * node that has it is taken. Named tests whose key has no number (mylist:{tag})
  * go by slots; of other commands, those with one key go to its node, those
- * whose key is drawn to the node of such a key (routes.h), and the rest to all
- * nodes equally.
+ * whose key is drawn to the node of such a key (cmdsource.c), and the rest to
+ * all nodes equally.
  */
 static uint64_t
 get_node_weight(const struct run *r, const struct slotmap_node *n)
@@ -140,7 +139,7 @@ scout_slot(struct worker *w)
 		w->scout.step = w->scout_ring.at;
 		mix_plan(s->mix, &w->scout_ring, 1);
 	}
-	return routes_draw(
+	return cmdsource_draw_slot(
 	    s->routes, &w->scout, &w->map->nodes->keys, w->scouted);
 }
 

@@ -148,7 +148,7 @@ struct worker {
 	struct pool *pools;
 	size_t npools;
 	uint64_t free_clients; /* in a cluster: those to draw a node */
-	struct cursor scout;   /* where keys decide the node, see routes.h */
+	struct cursor scout;   /* where keys decide the node, see cmdsource.c */
 	struct mix_ring scout_ring;
 	char *scouted;
 	struct rng rng;

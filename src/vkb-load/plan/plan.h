@@ -85,6 +85,9 @@ void plan_format_id(struct str *, const struct json *config, bool more);
  */
 int plan_resolve_secrets(struct plan *);
 
+/* Returns why a case cannot be run with --no-flush, or NULL. Caller frees. */
+char *plan_explain_own_keys(const struct json *cas);
+
 /* Drops duplicate cases, names the others. 0, or -1, error reported. */
 int plan_name_cases(struct plan *);
 

@@ -16,7 +16,6 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/builds.h"
-#include "vkb-load/plan/ownkeys.h"
 #include "vkb-load/plan/plan.h"
 
 #include <stdint.h>
@@ -121,7 +120,7 @@ find_obstacle(const struct schedule *a, const struct json *cas)
 		return text;
 	}
 	its = json_get_bool(json_get(cas, "config"), "no_flush", false)
-	    ? ownkeys_explain(cas)
+	    ? plan_explain_own_keys(cas)
 	    : NULL;
 	if (!its && a->elsewhere)
 		its = explain_elsewhere(json_get(cas, "config"));

@@ -1,8 +1,8 @@
 #include "session.h"
-#include "advice.h"
-#include "budget.h"
 #include "caserunner.h"
+#include "clock.h"
 #include "cpulist.h"
+#include "deciding.h"
 #include "err.h"
 #include "hostlock.h"
 #include "json.h"
@@ -12,11 +12,15 @@
 #include "num.h"
 #include "opt.h"
 #include "placement.h"
+#include "progress.h"
 #include "record.h"
 #include "results.h"
 #include "schedule.h"
 #include "str.h"
 #include "sysfile.h"
+#include "judge/samplesize.h"
+#include "judge/verdict.h"
+#include "vkb-load/case/engines.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/live.h"
@@ -28,7 +32,9 @@
 
 #include <math.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,6 +307,589 @@ choose_placement(struct schedule *a, const struct pinning_how *h)
 		    place_scene(a, &how, &a->scenes.v[i], &t, &busy, reported);
 	placement_free_cpus(&t);
 	return 0;
+}
+
+/*
+ * Messages of a session about its runs: before it measures, what changes their
+ * number can show; and warnings about runs that are too short, that read keys
+ * which do not exist, or that did not reach their rate.
+ */
+
+struct advice {
+	const struct schedule *schedule;
+	bool quiet;
+	bool *is_short; /* of each case: its runs are, and it was counted */
+	bool
+	    *misses; /* of each case: the warning that reads miss was printed */
+	struct advice_rate **rates; /* of each case and role */
+	size_t too_short; /* cases whose length was known by a run alone */
+};
+
+#define SHORT_S .5      /* shorter runs are warned of */
+#define DOUBLING .5     /* the change that halves, or doubles, a value */
+#define MOST_RUNS 100   /* advised to show a doubling */
+#define READS_LEAST 100 /* fewer reads are too few to judge */
+#define POOR .5         /* share of the reads that should hit */
+
+/* How often a role did not reach its rate, and the worst run. */
+struct advice_rate {
+	size_t runs, missed;
+	double achieved, rps, offered;
+};
+
+#define WHY "runs are too short for precise results"
+
+/* Writers and readers are one case each, as in a comparison. */
+static void
+add_case(struct samplesize *s, const struct roles *roles)
+{
+	for (size_t i = 0; i < roles->n; i++) {
+		const char *name = metric_primary(roles->v[i].config);
+
+		s->cases++;
+		s->margin = fmax(s->margin, metric_find(name)->margin);
+	}
+}
+
+/* Adds the cases of other shards: all are compared together. */
+static void
+add_other_shards(struct samplesize *s, const struct schedule *a)
+{
+	const struct json *rec = a->unmeasured ? NULL : json_first(a->others);
+	struct bench_case cas;
+	struct roles roles;
+
+	for (; rec; rec = json_next(rec)) {
+		bench_case_fill(&cas, rec);
+		roles_make(&roles, &cas, 0, 0);
+		if (!profiles_replace_runs(a->profiles, &cas))
+			add_case(s, &roles);
+		roles_free(&roles);
+		bench_case_free(&cas);
+	}
+}
+
+static struct samplesize
+describe_session(const struct schedule *a)
+{
+	struct samplesize s = {
+	    .builds = a->builds->n, .noise = SAMPLESIZE_NOISE};
+
+	for (size_t c = 0; c < a->ncases; c++)
+		if (schedule_has_build(a, c))
+			add_case(&s, &a->roles[c]);
+	add_other_shards(&s, a);
+	return s;
+}
+
+static size_t
+find_enough(const struct samplesize *s)
+{
+	return samplesize_find_runs(
+	    s, SAMPLESIZE_CHANGE, SAMPLESIZE_LEAST, SAMPLESIZE_MOST);
+}
+
+/* Returns how many runs of each case and build '--runs auto' makes. */
+static size_t
+advice_choose_runs(const struct schedule *a)
+{
+	struct samplesize s = describe_session(a);
+
+	return s.cases ? find_enough(&s) : SAMPLESIZE_LEAST;
+}
+
+/* Warns if the runs can show nothing; else tells what they show if 'tell'. */
+static void
+tell_power(const struct schedule *a, bool tell)
+{
+	struct samplesize s = describe_session(a);
+	size_t runs = a->runs;
+	const char *each = s.builds > 1 ? " and build" : "";
+	struct str one = {0};
+	double change;
+
+	if (!s.cases || (runs == 1 && s.builds == 1)) /* no comparison */
+		return;
+	change = samplesize_visible_change(&s, runs);
+	if (s.cases > 1)
+		str_printf(&one, " of one of %zu cases", s.cases);
+	if (!(change <= DOUBLING))
+		err_say("%zu run%s of each case%s %s too few to show %s%s: at "
+			"least %zu are needed, and '--runs auto' makes %zu",
+		    runs, num_plural((double)runs), each,
+		    runs == 1 ? "is" : "are",
+		    runs < VERDICT_RUNS ? "any change of speed"
+					: "even a doubling",
+		    runs < VERDICT_RUNS ? ""
+			: one.len       ? one.s
+					: "",
+		    samplesize_find_runs(&s, DOUBLING, runs + 1, MOST_RUNS),
+		    find_enough(&s));
+	else if (tell)
+		err_say("%zu runs of each case%s detect a change of %.2g%% "
+			"(power 80%%, noise %g%%)",
+		    runs, each, 100 * change, 100 * s.noise);
+	str_free(&one);
+}
+
+/* The shortest duration of the roles of a case; 0: it has none. */
+static double
+get_duration(const struct schedule *a, size_t cas)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < a->roles[cas].n; i++) {
+		double s = a->roles[cas].v[i].load.work.duration_s;
+
+		if (s > 0)
+			least = fmin(least, s);
+	}
+	return isfinite(least) ? least : 0;
+}
+
+/* The schedule has its cases, and is borrowed. quiet: no message is printed. */
+static void
+advice_open(struct advice *v, const struct schedule *a, bool quiet)
+{
+	*v = (struct advice){.schedule = a,
+	    .quiet = quiet,
+	    .is_short = mem_array(a->ncases + 1, sizeof *v->is_short),
+	    .misses = mem_array(a->ncases + 1, sizeof *v->misses),
+	    .rates = mem_array(a->ncases + 1, sizeof *v->rates)};
+	for (size_t c = 0; c < a->ncases; c++)
+		v->rates[c] = mem_array(a->roles[c].nown, sizeof **v->rates);
+}
+
+static void
+advice_close(struct advice *v)
+{
+	for (size_t c = 0; c < v->schedule->ncases; c++)
+		free(v->rates[c]);
+	free(v->rates);
+	free(v->is_short);
+	free(v->misses);
+}
+
+static void
+check_durations(struct advice *v)
+{
+	const struct schedule *a = v->schedule;
+	const char *first = NULL;
+	double least = 0;
+	size_t n = 0, all = 0;
+
+	for (size_t c = 0; c < a->ncases; c++) {
+		double s = get_duration(a, c);
+
+		if (!schedule_has_build(a, c))
+			continue;
+		all++;
+		if (!(s > 0) || s >= SHORT_S)
+			continue;
+		v->is_short[c] = true;
+		if (!n++) {
+			first = a->cases[c].id;
+			least = s;
+		}
+	}
+	if (n)
+		err_say("%zu of %zu case%s run%s for less than %g s, %s for "
+			"%g s: " WHY "; use '--duration 1s'",
+		    n, all, num_plural((double)all), n == 1 ? "s" : "", SHORT_S,
+		    first, least);
+}
+
+/* Says how long the searches of capacities take at most. */
+static void
+tell_searches(const struct schedule *a)
+{
+	const struct bench_load *l, *first = NULL;
+	size_t n = 0;
+	double s = 0;
+	char buf[NUM_BUF];
+
+	for (size_t c = 0; c < a->ncases; c++) {
+		l = &a->cases[c].load;
+		if (!l->slo || !schedule_has_build(a, c))
+			continue;
+		first = first ? first : l;
+		s += ENGINES_TRIALS * (l->work.duration_s + l->work.warmup_s);
+		n++;
+	}
+	if (n)
+		err_say("%zu case%s search%s a capacity: at most %d trials, "
+			"of %g s for %s, and %s in each run%s",
+		    n, num_plural((double)n), n == 1 ? "es" : "",
+		    ENGINES_TRIALS,
+		    first->work.duration_s + first->work.warmup_s, first->slo,
+		    num_seconds(buf, s), n == 1 ? "" : " of all");
+}
+
+/*
+ * Before the first run: warns of a number of runs that can show nothing, else
+ * tells what it can show if 'tell'; warns of durations that are too short.
+ */
+static void
+advice_begin(struct advice *v, bool tell)
+{
+	if (v->quiet)
+		return;
+	tell_searches(v->schedule);
+	if (!v->schedule->has_budget)
+		tell_power(v->schedule, tell);
+	check_durations(v);
+}
+
+/* Says once that a load reads keys that are not there, and why. */
+static void
+check_misses(struct advice *v, size_t cas, const struct json *metrics)
+{
+	double hits = json_get_num(metrics, "keyspace_hits", NAN);
+	double all = hits + json_get_num(metrics, "keyspace_misses", NAN);
+	double evicted = json_get_num(metrics, "evicted_keys", 0);
+	const char *id = v->schedule->cases[cas].id;
+
+	if (v->quiet || v->misses[cas])
+		return;
+	v->misses[cas] = true;
+	if (evicted > 0)
+		err_say("%s: the server evicted %.0f keys, because its memory "
+			"was full (maxmemory): it did more than the commands "
+			"of the load, and reads of these keys found nothing; "
+			"use a smaller \"keyspacelen\" if that is not wanted",
+		    id, evicted);
+	else if (all >= READS_LEAST && hits < POOR * all)
+		err_say("%s: %.3g %% of the reads found their key: most of "
+			"what was measured is how fast the server says that "
+			"there is none; fill it first, as with "
+			"\"populate_with\", if that is not wanted",
+		    id, 100 * hits / all);
+	else
+		v->misses[cas] = false;
+}
+
+static void
+check_rate(struct advice_rate *r, const struct json *metrics)
+{
+	double achieved = json_get_num(metrics, "achieved_percent", NAN);
+
+	r->runs++;
+	if (!(achieved < METRIC_REACHED_PERCENT))
+		return;
+	if (!r->missed++ || achieved < r->achieved) {
+		r->achieved = achieved;
+		r->rps = json_get_num(metrics, "rps", NAN);
+		r->offered = json_get_num(metrics, "offered_rps", NAN);
+	}
+}
+
+static void
+tell_rate(const char *name, const struct advice_rate *r)
+{
+	char rps[NUM_BUF], offered[NUM_BUF];
+
+	err_say("%s: the rate was not reached in %zu of %zu run%s: %s%s of %s "
+		"requests/s were answered (%.3g %%), so latencies include the "
+		"time in a queue that grew and are not judged",
+	    name, r->missed, r->runs, num_plural((double)r->runs),
+	    r->missed > 1 ? "at worst " : "", num_human(rps, r->rps),
+	    num_human(offered, r->offered), r->achieved);
+}
+
+/* After a run of a case, for each role: 'metrics' are those of its record. */
+static void
+advice_check_run(
+    struct advice *v, size_t cas, size_t role, const struct json *metrics)
+{
+	double s = json_get_num(metrics, "elapsed_s", INFINITY);
+	double done = json_get_num(metrics, "requests", 0);
+	double enough = done / s, digit = pow(10, floor(log10(enough)));
+
+	check_rate(&v->rates[cas][role], metrics);
+	if (role > 0)
+		return;
+	check_misses(v, cas, metrics);
+	if (v->quiet || s >= SHORT_S || v->is_short[cas])
+		return;
+	v->is_short[cas] = true;
+	if (v->too_short++)
+		return;
+	err_say("%s: its %.0f requests took %.2g s: " WHY "; use '--duration "
+		"1s' or '--requests %.0f'",
+	    v->schedule->cases[cas].id, done, s, digit * ceil(enough / digit));
+}
+
+/*
+ * After the last run: tells how many cases had runs that were too short, and
+ * for each case how often its rate was not reached.
+ */
+static void
+advice_end(const struct advice *v)
+{
+	const struct schedule *a = v->schedule;
+
+	for (size_t c = 0; c < a->ncases; c++)
+		for (size_t i = 0; i < a->roles[c].nown; i++)
+			if (v->rates[c][i].missed)
+				tell_rate(
+				    a->roles[c].v[i].name, &v->rates[c][i]);
+	if (v->too_short > 1)
+		err_say("%zu of %zu cases had runs of less than %g s",
+		    v->too_short, a->ncases, SHORT_S);
+}
+
+/*
+ * How many runs a session makes: a fixed number of each case and build, or with
+ * a budget of time at least that number, and then more of the cases that are
+ * not decided (deciding.h).
+ */
+
+struct budget {
+	struct schedule *schedule;
+	size_t cases;        /* that are measured */
+	double all_s;        /* of all cases; 0: the number of runs is fixed */
+	int64_t begun;       /* ns of clock_ns; 0: nothing is measured yet */
+	size_t made, next;   /* repetitions that were, and will be, wanted */
+	size_t look, looked; /* made at the next and at the last look */
+	bool quiet, verbose; /* as the options */
+};
+
+#define TOLD 2       /* cases that a message names */
+#define MOST_S 1e8   /* no one waits for years of runs */
+#define WORTH_S 3600 /* for more, no longer budget is proposed */
+
+/* The schedule has its cases and 'runs'. 'each_s': of each case, or 0. */
+static void
+budget_open(struct budget *b, struct schedule *a, double each_s)
+{
+	b->schedule = a;
+	b->look = a->runs;
+	for (size_t c = 0; c < a->ncases; c++)
+		b->cases += schedule_has_build(a, c);
+	b->all_s = each_s * (double)b->cases;
+}
+
+/* Before the first run: begins the time. */
+static void
+budget_begin(struct budget *b)
+{
+	b->begun = clock_ns();
+}
+
+/* Returns the seconds that are left. */
+static double
+budget_find_left(const struct budget *b)
+{
+	return b->all_s -
+	    (b->begun ? (double)(clock_ns() - b->begun) / 1e9 : 0);
+}
+
+/* Adds "at least 7 runs of each of 8 cases, at most 8m00s; ...". */
+static void
+budget_announce(const struct budget *b, struct str *to)
+{
+	size_t runs = b->schedule->runs;
+	bool all;
+	double known = schedule_estimate(b->schedule, 0, SIZE_MAX, &all);
+	char buf[NUM_BUF];
+
+	str_printf(to,
+	    "at least %zu run%s of %s%zu case%s, at most %s; a case ends when "
+	    "it is decided",
+	    runs, num_plural((double)runs), b->cases == 1 ? "" : "each of ",
+	    b->cases, num_plural((double)b->cases),
+	    num_seconds(buf, fmax(known, b->all_s)));
+}
+
+/*
+ * Makes the turns of the next repetitions: of the runs that are made in any
+ * case, then of those up to the next look that end within the budget, one round
+ * at a time where there are rounds. Returns whether there are any.
+ */
+static bool
+budget_make_turns(struct budget *b)
+{
+	struct schedule *a = b->schedule;
+	size_t first = b->made + 1;
+	bool all;
+
+	if (b->made && !a->has_budget)
+		return false;
+	b->next = b->made && schedule_has_rounds(a) ? first : b->look;
+	for (; b->next >= first; b->next--) {
+		schedule_make_turns(a, first, b->next);
+		/* Turns that an earlier session made take no time. */
+		if (!b->made || (!a->nturns && b->next <= a->last) ||
+		    (a->nturns &&
+			schedule_estimate(a, 0, SIZE_MAX, &all) <=
+			    budget_find_left(b)))
+			return true;
+	}
+	return false;
+}
+
+/* Is a case to be decided? */
+static bool
+is_open(const struct schedule *a, size_t cas)
+{
+	return a->ends[cas] == SCHEDULE_OPEN && schedule_has_build(a, cas);
+}
+
+/* Returns the seconds of a run of each build, or 0: not known yet. */
+static double
+find_round_s(const struct schedule *a, size_t cas)
+{
+	double s = 0,
+	       one = progress_estimate(&a->progress, cas, &a->cases[cas].load);
+
+	for (size_t i = 0; i < a->builds->n; i++)
+		s += schedule_dropped_builds(a, cas)[i] ? 0 : one;
+	return fmax(0, s);
+}
+
+/* Would a case still be open by far if it had all the time that is left? */
+static bool
+is_hopeless(const struct budget *b, size_t cas, const struct deciding_case *v)
+{
+	double s = find_round_s(b->schedule, cas);
+	double runs = (double)b->made + fmax(0, budget_find_left(b)) / s;
+
+	return s > 0 && budget_find_left(b) >= s && v->least > runs;
+}
+
+static enum schedule_end
+choose_end(const struct budget *b, size_t cas, const struct deciding_case *v)
+{
+	if (v->state != DECIDING_OPEN)
+		return SCHEDULE_DECIDED;
+	return is_hopeless(b, cas, v) ? SCHEDULE_GIVEN_UP : SCHEDULE_OPEN;
+}
+
+/* Ends the cases that are decided after the runs made so far, and those that
+ * will not be. */
+static void
+look_at_cases(struct budget *b)
+{
+	static const char *const words[] = {[DECIDING_OPEN] = "open",
+	    [DECIDING_SAME] = "decided, the same",
+	    [DECIDING_CHANGED] = "decided, changed"};
+	struct schedule *a = b->schedule;
+	struct deciding_case v;
+
+	for (size_t c = 0; c < a->ncases; c++) {
+		struct str open = {0};
+
+		if (!is_open(a, c))
+			continue;
+		v = deciding_look(a->deciding, c, b->made,
+		    schedule_dropped_builds(a, c), &open);
+		a->ends[c] = choose_end(b, c, &v);
+		if (b->verbose)
+			err_say("%s: %s after %zu runs%s%s", a->cases[c].id,
+			    a->ends[c] == SCHEDULE_GIVEN_UP ? "given up"
+							    : words[v.state],
+			    b->made, open.len ? ": " : "",
+			    open.len ? open.s : "");
+		str_free(&open);
+	}
+	b->looked = b->made;
+}
+
+/* After these turns: at a look, ends the cases that are decided. */
+static void
+budget_end_turns(struct budget *b)
+{
+	double at = (double)b->schedule->runs;
+
+	b->made = b->next;
+	if (!b->schedule->has_budget || b->made < b->look)
+		return;
+	look_at_cases(b);
+	while (round(at) <= (double)b->made)
+		at *= 1.5;
+	b->look = (size_t)round(at);
+}
+
+/* Adds ": given up, as about 900 more runs, 1h05m, would decide it". Returns
+ * the seconds of these runs; INFINITY: no number of them does; NAN: not known.
+ */
+static double
+add_needed(const struct budget *b, size_t cas, double needed, struct str *to)
+{
+	double more = ceil(needed) - (double)b->made, s;
+	bool given_up = b->schedule->ends[cas] == SCHEDULE_GIVEN_UP;
+	char buf[NUM_BUF];
+
+	s = more * find_round_s(b->schedule, cas);
+	if (!(more > 0))
+		return NAN;
+	str_add(to, given_up ? ": given up, as " : ": ");
+	if (s < MOST_S && isfinite(more)) {
+		str_printf(to, "about %.0f more run%s", more, num_plural(more));
+		if (s > 0)
+			str_printf(to, ", %s,", num_seconds(buf, s));
+		str_add(to, " would decide it");
+	} else
+		str_add(to, "no number of runs would decide it");
+	if (!(s > 0))
+		return NAN;
+	return s < MOST_S ? s : INFINITY;
+}
+
+/* Adds "SET (rps +-2.9 %, margin 2 %: ...)". Returns as add_needed. */
+static double
+add_undecided(const struct budget *b, size_t cas, struct str *to)
+{
+	const struct schedule *a = b->schedule;
+	struct deciding_case v;
+	double more;
+
+	str_visible(to, a->names[cas]);
+	str_add(to, " (");
+	v = deciding_look(
+	    a->deciding, cas, b->made, schedule_dropped_builds(a, cas), to);
+	more = add_needed(b, cas, v.needed, to);
+	str_add(to, ")");
+	return more;
+}
+
+/* At the end: says which cases are undecided, and why. */
+static void
+budget_end(struct budget *b)
+{
+	const struct schedule *a = b->schedule;
+	double spent = b->all_s - budget_find_left(b), more = 0;
+	struct str which = {0};
+	char buf[NUM_BUF];
+	size_t n = 0;
+
+	if (!a->has_budget)
+		return;
+	if (b->made > b->looked)
+		look_at_cases(b);
+	for (size_t c = 0; c < a->ncases; c++) {
+		struct str one = {0};
+
+		if (a->ends[c] == SCHEDULE_DECIDED || !schedule_has_build(a, c))
+			continue;
+		more += add_undecided(b, c, &one);
+		if (++n <= TOLD)
+			str_printf(&which, "%s%s", n > 1 ? ", " : "", one.s);
+		str_free(&one);
+	}
+	if (isnan(more)) /* as much again */
+		more = 2 * fmax(spent, b->all_s) - spent;
+	if (n > TOLD)
+		str_add(&which, ", ...");
+	if (more < WORTH_S)
+		str_printf(&which, "; '--budget %.0f' gives %s more",
+		    ceil((spent + more) / (double)b->cases),
+		    n == 1 ? "it" : "them");
+	if (n && !b->quiet)
+		err_say("%zu of %zu case%s %s undecided after %s: %s", n,
+		    b->cases, num_plural((double)b->cases),
+		    n == 1 ? "is" : "are", num_seconds(buf, spent), which.s);
+	str_free(&which);
 }
 
 struct session {
