@@ -269,6 +269,22 @@ struct hosts {
 	struct serve serve;
 };
 
+struct opts {
+	struct plan_want want;
+	struct session_opts session;
+	struct extserver_opts external;
+	struct profiles_opts profiles;
+	const char *runs, *shard, *output, *resume, *builds, *server, *label;
+	const char *again, *reference, *benchmark, *module, *logs, *hdr, *live;
+	struct hosts hosts;
+	struct cmdconfig line;
+	const char *request; /* file */
+	const char *address; /* --uri */
+	struct uri uri;
+	long long seed;
+	bool plan, use_running, add_commands;
+};
+
 #define MOST 1000 /* parts */
 
 /* 0/N is part N: some schedulers number their tasks from 0 on. */
@@ -292,60 +308,44 @@ parse_client(struct hosts *h)
 	return 0;
 }
 
-static int
-parse_start(const char *s, double *at)
-{
-	if (s && clock_seconds(s, at) < 0)
-		return err_fail("option '--start-at': '%s' is not a date with "
-				"a time, as 2026-03-02T08:00:00Z",
-		    s);
-	return 0;
-}
-
-/*
- * Reads the options, and sets those of the session. 0, or -1, error reported;
- * hosts_free in any case.
+/* Reads the options, and sets those of the session. 0, or -1, error reported.
  */
 static int
-hosts_parse(
-    struct hosts *h, const struct extserver_opts *at, struct session_opts *o)
+hosts_parse(struct opts *o)
 {
-	const char *why = "it is empty";
+	struct case_context *x = &o->session.context;
+	const char *why = "it is empty", *start = o->hosts.start_at;
 	size_t n = 0;
 
-	if (parse_client(h) < 0 || parse_start(h->start_at, &o->start_at_s) < 0)
+	if (parse_client(&o->hosts) < 0)
 		return -1;
-	if (!h->command)
+	if (start && clock_seconds(start, &x->start_at_s) < 0)
+		return err_fail("option '--start-at': '%s' is not a date with "
+				"a time, as 2026-03-02T08:00:00Z",
+		    start);
+	if (!o->hosts.command)
 		return 0;
-	h->serve =
-	    (struct serve){.command = command_split(h->command, &n, &why),
-		.host = at->at.host,
-		.port = (int)at->at.port};
-	o->serve = &h->serve;
+	o->hosts.serve =
+	    (struct serve){.command = command_split(o->hosts.command, &n, &why),
+		.host = o->external.at.host,
+		.port = (int)o->external.at.port};
+	x->serve = &o->hosts.serve;
 	/* What memory that machine has for several servers is not known. */
-	o->order = o->order ? o->order : "interleaved";
+	if (!o->session.order)
+		o->session.order = "interleaved";
 	return n ? 0
 		 : err_fail("option '--serve': '%s' is not a command: %s",
-		       h->command, why);
+		       o->hosts.command, why);
 }
 
-static void
-hosts_free(struct hosts *h)
-{
-	mem_free_list(h->serve.command);
-	h->serve.command = NULL;
-}
-
-/*
- * Returns why the options cannot be used together, or NULL. 'running': a
- * running server is measured; 'needs_host': with other options that need all on
- * one host.
- */
+/* Returns why the options cannot be used together, or NULL. */
 static const char *
-hosts_explain(const struct hosts *h, const struct extserver_opts *r,
-    const struct session_opts *o, bool running, bool needs_host)
+hosts_explain(const struct opts *o, bool running)
 {
-	const char *order = o->order;
+	const struct hosts *h = &o->hosts;
+	const struct extserver_opts *r = &o->external;
+	const struct counts_opts *count = &o->session.count;
+	const char *order = o->session.order;
 
 	if (h->command && (running || r->at.unixsocket || r->at.tls))
 		return "'--serve' starts servers: a running one, "
@@ -356,11 +356,12 @@ hosts_explain(const struct hosts *h, const struct extserver_opts *r,
 	if (h->client && !running)
 		return "'--client' needs a server that all parts reach: add "
 		       "'--host', '--port' or '--use-running-server'";
-	if (h->client && o->budget_s > 0)
+	if (h->client && o->session.budget_s > 0)
 		return "'--client' cannot be combined with '--budget': parts "
 		       "would end their cases after different numbers of runs";
 	if ((h->client || h->command) &&
-	    (needs_host || o->count.all || o->count.only || o->count.possible ||
+	    (o->profiles.dir || o->again || o->logs || count->all ||
+		count->only || count->possible ||
 		(order && strcmp(order, "slices") == 0)))
 		return "'--client' and '--serve' cannot be combined with "
 		       "'--count', '--profiles', '--logs', '--again' and "
@@ -370,16 +371,17 @@ hosts_explain(const struct hosts *h, const struct extserver_opts *r,
 
 /* Returns a hash of what all parts of a load must have equal. */
 static unsigned long long
-hash_plan(const struct session_opts *o, const char *runs, const struct plan *p,
-    const struct extserver_opts *r)
+hash_plan(const struct opts *o, const struct plan *p)
 {
+	const char *order = o->session.order;
 	struct str s = {0};
 	unsigned long long h;
 
 	for (size_t i = 0; i < p->n; i++)
 		jsonpublic_canonical(&s, p->cases[i]);
-	str_printf(&s, "\n%s %s %d %d %f", runs, o->order ? o->order : "",
-	    r->flush, r->no_flush, o->start_at_s);
+	str_printf(&s, "\n%s %s %d %d %f", o->runs, order ? order : "",
+	    o->external.flush, o->external.no_flush,
+	    o->session.context.start_at_s);
 	h = str_hash(STR_HASH, s.s, s.len);
 	str_free(&s);
 	return h;
@@ -390,31 +392,30 @@ hash_plan(const struct session_opts *o, const char *runs, const struct plan *p,
  * if there are any, and takes over what they share. 0, or -1, error reported.
  */
 static int
-hosts_meet(const struct hosts *h, struct session_opts *o, const char *runs,
-    const struct plan *p, struct extserver *r, const struct extserver_opts *at,
-    const volatile int *stop)
+hosts_meet(struct opts *o, const struct plan *p)
 {
+	struct case_context *x = &o->session.context;
 	char name[16];
-	struct peers_opts want = {.part = h->part,
-	    .parts = h->parts,
-	    .plan = hash_plan(o, runs, p, at),
+	struct peers_opts want = {.part = o->hosts.part,
+	    .parts = o->hosts.parts,
+	    .plan = hash_plan(o, p),
 	    .session = name,
-	    .seed = o->seed,
-	    .timeout_s = o->timeout_s,
-	    .quiet = o->quiet,
-	    .stop = stop};
+	    .seed = x->seed,
+	    .timeout_s = x->timeout_s,
+	    .quiet = o->session.quiet,
+	    .stop = x->stop};
 
-	if (!h->part)
+	if (!o->hosts.part)
 		return 0;
 	if (record_name_session(name) < 0)
 		return -1;
-	want.prefix = extserver_prefix(r);
-	o->peers = peers_meet(extserver_target(r), &want);
-	if (!o->peers)
+	want.prefix = extserver_prefix(x->external);
+	x->peers = peers_meet(extserver_target(x->external), &want);
+	if (!x->peers)
 		return -1;
-	o->seed = peers_seed(o->peers);
-	if (peers_prefix(o->peers))
-		extserver_share_prefix(r, peers_prefix(o->peers));
+	x->seed = peers_seed(x->peers);
+	if (peers_prefix(x->peers))
+		extserver_share_prefix(x->external, peers_prefix(x->peers));
 	return 0;
 }
 
@@ -643,23 +644,6 @@ hosts_merge_address(struct address *at, const struct plan *p, long long db)
 	return 0;
 }
 
-struct opts {
-	struct plan_want want;
-	struct session_opts session;
-	struct extserver_opts external;
-	struct extserver *running; /* NULL before vkb-load connects */
-	struct profiles_opts profiles;
-	const char *runs, *shard, *output, *resume, *builds, *server, *label;
-	const char *again, *reference, *benchmark, *module, *logs, *hdr, *live;
-	struct hosts hosts;
-	struct cmdconfig line;
-	const char *request; /* file */
-	const char *address; /* --uri */
-	struct uri uri;
-	long long seed;
-	bool plan, use_running, add_commands;
-};
-
 #define AT(field) offsetof(struct opts, field)
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -766,7 +750,7 @@ static const struct opt option_table[] = {
     {0, "engine", OPT_CHOICE, AT(want.engine), "NAME",
 	.choices = BENCH_CASE_NATIVE "|" VBENCH,
 	.help = "generate the load with this engine"},
-    {0, "count-caches", OPT_FLAG, AT(session.count.caches),
+    {0, "count-caches", OPT_FLAG, AT(session.context.count_caches),
 	.help = "simulate caches and branches where cases are counted"},
     {0, "profile", OPT_FLAG, AT(profiles.extra),
 	.help = "also profile each case, in one more run"},
@@ -790,8 +774,8 @@ static const struct opt option_table[] = {
 	.help = "send the commands of a trace of vkb-record"},
     {0, "valkey-benchmark-path", OPT_STR, AT(benchmark), "FILE",
 	.help = "run this valkey-benchmark; default from PATH"},
-    {0, "timeout", OPT_DURATION, AT(session.timeout_s), "TIME", .min = .001,
-	.max = 1e7,
+    {0, "timeout", OPT_DURATION, AT(session.context.timeout_s), "TIME",
+	.min = .001, .max = 1e7,
 	.help = "fail a run after TIME without a reply; default 60s"},
     {0, "no-lock", OPT_FLAG, AT(session.no_lock),
 	.help = "measure even if another program measures on this host"},
@@ -1079,8 +1063,7 @@ find_conflict(const struct opts *o, const struct opt_args *args)
 		  o->session.order);
 	if (wrong)
 		return wrong;
-	return hosts_explain(&o->hosts, r, &o->session, running,
-	    o->profiles.dir || o->again || o->logs);
+	return hosts_explain(o, running);
 }
 
 /* The same of --set, when it has been parsed. */
@@ -1317,10 +1300,11 @@ open_engines(const struct opts *o, const struct plan *p, const struct builds *b,
 static int
 open_views(struct opts *o, bool builds)
 {
-	if (o->hdr && !(o->session.hdr = hdrfile_open(o->hdr, builds)))
+	struct case_context *x = &o->session.context;
+
+	if (o->hdr && !(x->hdr = hdrfile_open(o->hdr, builds)))
 		return -1;
-	if (o->live &&
-	    !(o->session.live = live_open(o->live, o->session.quiet)))
+	if (o->live && !(x->live = live_open(o->live, o->session.quiet)))
 		return -1;
 	return 0;
 }
@@ -1330,19 +1314,20 @@ open_views(struct opts *o, bool builds)
 static int
 open_running(struct opts *o, const struct plan *p)
 {
+	struct case_context *x = &o->session.context;
 	const struct target *t;
 
 	if (hosts_merge_address(&o->external.at, p, o->want.db) < 0 ||
 	    address_complete(&o->external.at) < 0)
 		return -1;
-	o->external.timeout_s = o->session.timeout_s;
+	o->external.timeout_s = x->timeout_s;
 	o->external.joins = o->hosts.part > 1;
-	o->running = extserver_open(&o->external);
-	if (!o->running)
+	x->external = extserver_open(&o->external);
+	if (!x->external)
 		return -1;
-	t = extserver_target(o->running);
+	t = extserver_target(x->external);
 	o->line.primaries = t->e.cluster ? t->e.nnodes : 0;
-	o->line.running_io_threads = extserver_io_threads(o->running);
+	o->line.running_io_threads = extserver_io_threads(x->external);
 	o->line.tls = t->e.tls;
 	return 0;
 }
@@ -1406,6 +1391,7 @@ write_table(const char *path)
 static int
 run_session(struct opts *o, const struct plan *p)
 {
+	struct case_context *x = &o->session.context;
 	struct datasets *datasets = datasets_new();
 	struct vbench *vbench = NULL;
 	struct engine engines[3] = {0};
@@ -1418,8 +1404,8 @@ run_session(struct opts *o, const struct plan *p)
 
 	o->session.no_env = env && strcmp(env, "no") == 0;
 	if (o->seed)
-		o->session.seed = (uint64_t)o->seed;
-	else if (getrandom(&o->session.seed, sizeof o->session.seed, 0) < 0) {
+		x->seed = (uint64_t)o->seed;
+	else if (getrandom(&x->seed, sizeof x->seed, 0) < 0) {
 		err_fail_sys("cannot get a random seed");
 		goto out;
 	}
@@ -1434,37 +1420,35 @@ run_session(struct opts *o, const struct plan *p)
 			goto out;
 	}
 	if (uses_running_server(o) &&
-	    ((!o->running && open_running(o, p) < 0) ||
-		hosts_meet(&o->hosts, &o->session, o->runs, p, o->running,
-		    &o->external, &stop_signal) < 0))
+	    ((!x->external && open_running(o, p) < 0) || hosts_meet(o, p) < 0))
 		goto out;
-	if (open_engines(o, p, &b, o->running, datasets, engines, &vbench) < 0)
+	if (open_engines(o, p, &b, x->external, datasets, engines, &vbench) < 0)
 		goto out;
 	if (!o->output && !o->resume && isatty(STDOUT_FILENO) &&
 	    !(o->output = shown = make_file(o->session.quiet)))
 		goto out;
 	if (results_open(&out, o->output, o->resume, o->hosts.part) < 0)
 		goto out;
-	o->session.logs = logs_open(o->logs, o->output ? o->output : o->resume);
-	if (!o->session.logs || open_views(o, b.n > 1) < 0)
+	x->logs = logs_open(o->logs, o->output ? o->output : o->resume);
+	if (!x->logs || open_views(o, b.n > 1) < 0)
 		goto out;
-	rc = session_run(
-	    &o->session, p, &b, engines, &out, o->running, &stop_signal);
+	x->engines = engines;
+	rc = session_run(&o->session, p, &b, &out);
 	if (b.failed)
 		rc = -1;
 out:
-	hosts_report_left(o->session.peers, o->running);
-	peers_part(o->session.peers);
+	hosts_report_left(x->peers, x->external);
+	peers_part(x->peers);
 	vbench_close(vbench);
 	datasets_free(datasets);
 	if (results_close(&out) < 0)
 		rc = -1;
 	if (shown && !stop_signal && write_table(shown) < 0)
 		rc = -1;
-	live_close(o->session.live);
-	if (hdrfile_close(o->session.hdr) < 0)
+	live_close(x->live);
+	if (hdrfile_close(x->hdr) < 0)
 		rc = -1;
-	logs_close(o->session.logs);
+	logs_close(x->logs);
 	builds_free(&b);
 	free(shown);
 	return rc;
@@ -1473,7 +1457,9 @@ out:
 int
 main(int argc, char **argv)
 {
-	struct opts o = {.want = {.warmup = -1, .db = -1}, .uri.db = -1};
+	struct opts o = {.want = {.warmup = -1, .db = -1},
+	    .uri.db = -1,
+	    .session.context.stop = &stop_signal};
 	struct plan p = {.want = &o.want, .commands = command_names()};
 	struct request request = {0};
 	struct opt_args args;
@@ -1505,8 +1491,7 @@ main(int argc, char **argv)
 						 : find_conflict(&o, &args);
 	if (wrong)
 		rc = opt_usage(&program, wrong);
-	else if (parse_shard(o.shard, &o.want) < 0 ||
-	    hosts_parse(&o.hosts, &o.external, &o.session) < 0 ||
+	else if (parse_shard(o.shard, &o.want) < 0 || hosts_parse(&o) < 0 ||
 	    plan_check_want(&o.want) < 0 || cmdconfig_check(&o.line) < 0 ||
 	    parse_runs(o.runs, &o.session.runs) < 0)
 		rc = -1;
@@ -1515,7 +1500,7 @@ main(int argc, char **argv)
 	if (rc < 0)
 		goto out;
 	o.session.has_stdin = count_stdin(&o, &args) > 0;
-	o.session.profiles = &o.profiles;
+	o.session.context.profiles = &o.profiles;
 	o.want.unixsocket = o.external.at.unixsocket != NULL;
 	if (o.profiles.dir && *o.profiles.dir == '-') {
 		folder = mem_printf("./%s", o.profiles.dir);
@@ -1542,8 +1527,8 @@ main(int argc, char **argv)
 		    : plan_resolve_secrets(&p) < 0 ? -1
 						   : run_session(&o, &p);
 out:
-	extserver_close(o.running);
-	hosts_free(&o.hosts);
+	extserver_close(o.session.context.external);
+	mem_free_list(o.hosts.serve.command);
 	uri_free(&o.uri);
 	free(folder);
 	free(command);

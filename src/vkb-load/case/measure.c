@@ -1196,7 +1196,7 @@ probe_words(const struct target *t, char *const *words, size_t n,
  * index, or -1 silently when *stop is set.
  */
 static int
-probe(const struct target *t, const struct roles *r, bool after,
+probe_indexes(const struct target *t, const struct roles *r, bool after,
     const volatile int *stop)
 {
 	const char *command, *why;
@@ -1282,7 +1282,7 @@ prepare_server(struct measure *m, const struct target *t)
 		return m->context->halt ? -1 : measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.nworks; i++)
 		m->roles.works[i].known = m->known;
-	if (probe(t, &m->roles, false, &m->context->halt) == 0 &&
+	if (probe_indexes(t, &m->roles, false, &m->context->halt) == 0 &&
 	    idle_begin(m, t) == 0)
 		return 0;
 	return m->context->halt ? -1 : measure_fail(m, NULL);
@@ -1397,7 +1397,7 @@ end_load(
 	rc = idle_end(m, rc);
 	if (!peers_leads(m->starting.peers))
 		return rc;
-	if (rc == 0 && probe(t, &m->roles, true, &m->context->halt) < 0)
+	if (rc == 0 && probe_indexes(t, &m->roles, true, &m->context->halt) < 0)
 		rc = measure_fail(m, NULL);
 	if (rc == 0 && m->counted)
 		rc = add_footprint(m, t);

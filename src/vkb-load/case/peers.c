@@ -18,143 +18,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/*
- * A board on a server, by which programs know each other's states: each is
- * subscribed to one channel, whose name is its state, and lists the channels of
- * all. No message is sent and no key written, and the state of a program that
- * ends is gone.
- */
-
-struct board;
-static void board_close(struct board *b);
-
-#define CHANNEL "vkb:part:" /* and the state as JSON */
-
-struct board {
-	const struct target *target;
-	struct client *own, *look; /* subscribed; for commands, or NULL */
-	char *channel;             /* of our state, or NULL */
-	int ms;                    /* of each command */
-};
-
-/*
- * Connects to the first node of the target, which must outlive the board.
- * Returns NULL after reporting an error.
- */
-static struct board *
-board_open(const struct target *t)
-{
-	struct board *b = mem_new(sizeof *b);
-
-	b->target = t;
-	b->ms = control_ms(&t->e, 0);
-	b->own = target_client(t, 0);
-	b->look = b->own ? target_client(t, 0) : NULL;
-	if (b->look)
-		return b;
-	board_close(b);
-	return NULL;
-}
-
-static void
-board_close(struct board *b)
-{
-	if (!b)
-		return;
-	client_close(b->own);
-	client_close(b->look);
-	free(b->channel);
-	free(b);
-}
-
-static int
-call_own(struct board *b, const char *command, const char *channel)
-{
-	struct reply *r = CLIENT_CALL(b->own, b->ms, command, channel);
-	int rc = 0;
-
-	if (!r)
-		rc = err_fail("cannot tell the other parts what this one "
-			      "does: %s",
-		    client_error(b->own));
-	else if (reply_type(r) == REPLY_ERROR)
-		rc = err_fail("the parts of a load meet by %s of channels "
-			      "'" CHANNEL "*': %s",
-		    command, reply_text(r));
-	reply_free(r);
-	return rc;
-}
-
-/* Replaces the state of this program: subscribes first and unsubscribes then,
- * so that there is always one. Returns 0, or -1 after reporting. */
-static int
-board_publish(struct board *b, const struct json *state)
-{
-	char *text = json_print(state), *was = b->channel;
-	int rc = 0;
-
-	b->channel = mem_printf(CHANNEL "%s", text);
-	if (!was || strcmp(was, b->channel) != 0)
-		rc = call_own(b, "SUBSCRIBE", b->channel);
-	if (rc == 0 && was && strcmp(was, b->channel) != 0)
-		rc = call_own(b, "UNSUBSCRIBE", was);
-	free(text);
-	free(was);
-	return rc;
-}
-
-static struct reply *
-list_channels(struct board *b)
-{
-	return CLIENT_CALL(b->look, b->ms, "PUBSUB", "CHANNELS", CHANNEL "*");
-}
-
-/* Connects once more if the connection is lost. Returns 0, or -1. */
-static int
-look_again(struct board *b)
-{
-	client_close(b->look);
-	b->look = target_client(b->target, 0);
-	return b->look ? 0 : -1;
-}
-
-/*
- * Calls 'fn', which takes it, with each state, until it returns -1: then, or
- * after reporting an error, returns -1, else 0. While a state is replaced there
- * may be two of a program. A connection that was lost is made anew once.
- */
-static int
-board_read(struct board *b, int (*fn)(void *arg, struct json *state), void *arg)
-{
-	struct reply *r = b->look ? list_channels(b) : NULL;
-	const char *text;
-	struct json *state;
-	int rc = 0;
-
-	if (!r && look_again(b) < 0)
-		return -1;
-	if (!r)
-		r = list_channels(b);
-	if (!r || reply_type(r) != REPLY_ARRAY) {
-		text = r ? reply_text(r) : client_error(b->look);
-		err_say("cannot see what the other parts do: %s",
-		    text ? text : "bad reply to PUBSUB");
-		reply_free(r);
-		return -1;
-	}
-	for (size_t i = 0; i < reply_len(r) && rc == 0; i++) {
-		text = reply_text(reply_at(r, i));
-		state = text && str_starts(text, CHANNEL)
-		    ? json_parse(text + strlen(CHANNEL),
-			  strlen(text + strlen(CHANNEL)), NULL, NULL)
-		    : NULL;
-		if (state)
-			rc = fn(arg, state);
-	}
-	reply_free(r);
-	return rc;
-}
-
 /* The state of a part of a load, which the parts publish; see peers.h.
  */
 
@@ -228,7 +91,10 @@ peerstate_explain(const struct json *ours, const struct json *its)
 
 struct peers {
 	struct peers_opts o;
-	struct board *board;
+	const struct target *target;
+	struct client *own, *look; /* subscribed; for commands, or NULL */
+	char *channel;             /* of our state, or NULL */
+	int ms;                    /* of each command */
 	struct json *state;
 	struct json **seen; /* the states of all parts; NULL: not there */
 	char **tokens;      /* of those that met; NULL: not yet */
@@ -237,6 +103,32 @@ struct peers {
 	bool leaderless; /* since part 1 has ended */
 	int64_t beat_ns;
 };
+
+/*
+ * Programs know each other's states by a server: each is subscribed to one
+ * channel, whose name is its state, and lists the channels of all. No message
+ * is sent and no key written, and the state of a program that ends is gone.
+ */
+
+#define CHANNEL "vkb:part:" /* and the state as JSON */
+
+static int
+call_own(struct peers *p, const char *command, const char *channel)
+{
+	struct reply *r = CLIENT_CALL(p->own, p->ms, command, channel);
+	int rc = 0;
+
+	if (!r)
+		rc = err_fail("cannot tell the other parts what this one "
+			      "does: %s",
+		    client_error(p->own));
+	else if (reply_type(r) == REPLY_ERROR)
+		rc = err_fail("the parts of a load meet by %s of channels "
+			      "'" CHANNEL "*': %s",
+		    command, reply_text(r));
+	reply_free(r);
+	return rc;
+}
 
 static double
 get_step(const struct json *state)
@@ -254,16 +146,26 @@ give_up(struct peers *p, char *why)
 	return -1;
 }
 
-/* Tells the others our state. 0, or -1, error reported. */
+/* Tells the others our state: subscribes first and unsubscribes then, so that
+ * there is always one. 0, or -1, error reported. */
 static int
 publish_state(struct peers *p)
 {
+	char *text, *was = p->channel;
+	int rc = 0;
+
 	if (p->broken)
 		return -1;
-	if (board_publish(p->board, p->state) == 0)
-		return 0;
-	p->broken = true;
-	return -1;
+	text = json_print(p->state);
+	p->channel = mem_printf(CHANNEL "%s", text);
+	if (!was || strcmp(was, p->channel) != 0)
+		rc = call_own(p, "SUBSCRIBE", p->channel);
+	if (rc == 0 && was && strcmp(was, p->channel) != 0)
+		rc = call_own(p, "UNSUBSCRIBE", was);
+	free(text);
+	free(was);
+	p->broken = rc < 0;
+	return rc;
 }
 
 static const char *
@@ -313,21 +215,59 @@ forget_states(struct peers *p)
 	}
 }
 
-static int
-keep_each(void *arg, struct json *state)
+static struct reply *
+list_channels(struct peers *p)
 {
-	return keep_state(arg, state);
+	return CLIENT_CALL(p->look, p->ms, "PUBSUB", "CHANNELS", CHANNEL "*");
 }
 
-/* Looks at what all parts do. 0, or -1, error reported. */
+/* Lists the channels; a connection that was lost is made anew once. Returns
+ * NULL after reporting an error. */
+static struct reply *
+look_around(struct peers *p)
+{
+	struct reply *r = p->look ? list_channels(p) : NULL;
+	const char *text;
+
+	if (!r) {
+		client_close(p->look);
+		p->look = target_client(p->target, 0);
+		if (!p->look)
+			return NULL;
+		r = list_channels(p);
+	}
+	if (r && reply_type(r) == REPLY_ARRAY)
+		return r;
+	text = r ? reply_text(r) : client_error(p->look);
+	err_say("cannot see what the other parts do: %s",
+	    text ? text : "bad reply to PUBSUB");
+	reply_free(r);
+	return NULL;
+}
+
+/* Looks at what all parts do; while a state is replaced there may be two of a
+ * part. 0, or -1, error reported. */
 static int
 read_states(struct peers *p)
 {
+	struct reply *r = look_around(p);
+	struct json *state;
+	const char *text;
+	int rc = r ? 0 : -1;
+
 	forget_states(p);
-	if (board_read(p->board, keep_each, p) == 0)
-		return 0;
-	p->broken = true;
-	return -1;
+	for (size_t i = 0; rc == 0 && i < reply_len(r); i++) {
+		text = reply_text(reply_at(r, i));
+		if (!text || !str_starts(text, CHANNEL))
+			continue;
+		text += strlen(CHANNEL);
+		state = json_parse(text, strlen(text), NULL, NULL);
+		if (state)
+			rc = keep_state(p, state);
+	}
+	reply_free(r);
+	p->broken |= rc < 0;
+	return rc;
 }
 
 static void
@@ -418,7 +358,9 @@ take_proposals(struct peers *p)
 static void
 free_peers(struct peers *p)
 {
-	board_close(p->board);
+	client_close(p->own);
+	client_close(p->look);
+	free(p->channel);
 	forget_states(p);
 	for (size_t i = 0; p->tokens && i < p->o.parts; i++)
 		free(p->tokens[i]);
@@ -436,9 +378,12 @@ peers_meet(const struct target *t, const struct peers_opts *o)
 	p->o = *o;
 	p->seen = mem_array(o->parts, sizeof *p->seen);
 	p->state = peerstate_new(o);
-	p->board = board_open(t);
-	if (!p->board || publish_state(p) < 0 || wait_for_all(p) < 0) {
-		if (p->board) /* the others see what does not fit, too */
+	p->target = t;
+	p->ms = control_ms(&t->e, 0);
+	p->own = target_client(t, 0);
+	p->look = p->own ? target_client(t, 0) : NULL;
+	if (!p->look || publish_state(p) < 0 || wait_for_all(p) < 0) {
+		if (p->look) /* the others see what does not fit, too */
 			wait_ms(LINGER_MS);
 		free_peers(p);
 		return NULL;

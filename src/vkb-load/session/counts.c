@@ -1,5 +1,4 @@
 #include "counts.h"
-#include "caserunner.h"
 #include "cgroup.h"
 #include "clock.h"
 #include "counted.h"
@@ -17,6 +16,7 @@
 #include "sink.h"
 #include "statusline.h"
 #include "str.h"
+#include "vkb-load/case/context.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/counting.h"
 #include "vkb-load/case/resultrecord.h"
@@ -211,7 +211,9 @@ struct pair {
 };
 
 struct counts {
-	struct case_runner *runner;
+	struct case_context *context;
+	struct schedule *schedule;
+	struct json **machine; /* env record still to be written; or NULL */
 	struct count *v;
 	size_t n, begun, taken;
 	double *shares; /* of each that are done; shared with its process */
@@ -453,11 +455,11 @@ unpin_case(const struct bench_case *c)
 
 /* Returns 0; 1 if the case failed; 2 if it was interrupted. */
 static int
-count_case(struct case_runner *r, const struct count *c)
+count_case(const struct counts *s, const struct count *c)
 {
-	struct case_context *x = &r->context;
-	const struct json *build = r->schedule->builds->v[c->turn.build];
-	struct bench_case cas = unpin_case(&r->schedule->cases[c->cas]);
+	struct case_context *x = s->context;
+	const struct json *build = s->schedule->builds->v[c->turn.build];
+	struct bench_case cas = unpin_case(&s->schedule->cases[c->cas]);
 	struct server_handle l = {.context = x, .build = build, .count = true};
 	struct server_handle *handle = &l;
 	struct measure m;
@@ -508,7 +510,7 @@ close_files(const struct count *c)
 static _Noreturn void
 make_count(const struct counts *s, const struct count *c, pid_t session)
 {
-	struct case_context *x = &s->runner->context;
+	struct case_context *x = s->context;
 
 	setpgid(0, 0); /* ^C is for the session, which stops this process */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -521,7 +523,7 @@ make_count(const struct counts *s, const struct count *c, pid_t session)
 	x->live = NULL;
 	x->show = share_progress;
 	x->progress = &s->shares[c - s->v];
-	_exit(count_case(s->runner, c));
+	_exit(count_case(s, c));
 }
 
 /* --- the session -------------------------------------------------------- */
@@ -529,15 +531,14 @@ make_count(const struct counts *s, const struct count *c, pid_t session)
 static struct pair *
 find_pair(const struct counts *s, const struct count *c)
 {
-	return &s->pairs[c->cas * s->runner->schedule->builds->n +
-	    c->turn.build];
+	return &s->pairs[c->cas * s->schedule->builds->n + c->turn.build];
 }
 
 /* A second server waits for the first ones of its case, which may agree. */
 static bool
 may_begin(const struct counts *s, const struct count *c)
 {
-	bool waits = c->turn.index > 1 && s->runner->schedule->builds->n > 1;
+	bool waits = c->turn.index > 1 && s->schedule->builds->n > 1;
 
 	for (size_t i = s->taken; i < s->begun && waits; i++)
 		if (s->v[i].cas == c->cas && s->v[i].turn.index == 1)
@@ -548,7 +549,7 @@ may_begin(const struct counts *s, const struct count *c)
 static int
 begin_count(struct counts *s, struct count *c)
 {
-	const struct schedule *a = s->runner->schedule;
+	const struct schedule *a = s->schedule;
 	pid_t session = getpid();
 	char *who;
 
@@ -570,8 +571,8 @@ begin_count(struct counts *s, struct count *c)
 		return err_fail_sys("cannot start a process that counts");
 	if (c->pid == 0)
 		make_count(s, c, session);
-	s->runner->context.order += a->roles[c->cas].n;
-	s->runner->context.servers++;
+	s->context->order += a->roles[c->cas].n;
+	s->context->servers++;
 	return 0;
 }
 
@@ -610,7 +611,7 @@ draw_progress(const struct counts *s)
 	for (size_t i = s->taken; i < s->begun; i++)
 		e.done += s->shares[i];
 	e.done /= (double)s->n;
-	progress_draw(&s->runner->schedule->progress, &e);
+	progress_draw(&s->schedule->progress, &e);
 }
 
 /* Shows the progress until the process has ended, or the session is stopped.
@@ -618,7 +619,7 @@ draw_progress(const struct counts *s)
 static int
 watch_count(const struct counts *s, const struct count *c)
 {
-	struct schedule *a = s->runner->schedule;
+	struct schedule *a = s->schedule;
 	char *who = schedule_format_build(a, &c->turn);
 	uint64_t one = 1;
 	struct pollfd p = {
@@ -633,7 +634,7 @@ watch_count(const struct counts *s, const struct count *c)
 	progress_begin(&a->progress, name.s, 0, 0, -1);
 	if (p.fd < 0 || write(c->its_turn, &one, sizeof one) != sizeof one)
 		rc = err_fail_sys("cannot watch a process that counts");
-	while (rc == 0 && !*s->runner->context.stop && poll(&p, 1, 200) <= 0)
+	while (rc == 0 && !*s->context->stop && poll(&p, 1, 200) <= 0)
 		draw_progress(s);
 	if (p.fd >= 0)
 		close(p.fd);
@@ -700,7 +701,7 @@ compare_servers(
 static int
 write_records(struct counts *s, const struct count *c, const struct json *all)
 {
-	struct schedule *a = s->runner->schedule;
+	struct schedule *a = s->schedule;
 	const struct json *runs = json_get(all, "runs");
 	const struct json *profiles = json_get(all, "profiles");
 	bool demanded = a->cases[c->cas].demanded;
@@ -709,8 +710,8 @@ write_records(struct counts *s, const struct count *c, const struct json *all)
 	size_t n = 0;
 	int failed = 0;
 
-	if (s->runner->machine)
-		v[n++] = s->runner->machine;
+	if (*s->machine)
+		v[n++] = *s->machine;
 	for (struct json *j = json_first(runs); j; j = json_next(j)) {
 		if (is_counted(a, json_get(j, "config"), &c->turn))
 			continue; /* by a session before */
@@ -722,7 +723,7 @@ write_records(struct counts *s, const struct count *c, const struct json *all)
 		v[n++] = j;
 	if (results_write_all(a->results, v, n) < 0)
 		failed = -1;
-	s->runner->machine = NULL; /* written once */
+	*s->machine = NULL; /* written once */
 	free(v);
 	return failed;
 }
@@ -732,7 +733,7 @@ write_records(struct counts *s, const struct count *c, const struct json *all)
 static bool
 compare_parts(struct counts *s, const struct count *c, const struct json *all)
 {
-	const struct roles *r = &s->runner->schedule->roles[c->cas];
+	const struct roles *r = &s->schedule->roles[c->cas];
 	const struct json *j = json_first(json_get(all, "runs")), *metrics;
 	struct pair *pair = find_pair(s, c);
 	struct json *now = json_array();
@@ -818,7 +819,7 @@ add_changes(struct str *to, const struct pair *v, size_t build,
 static void
 tell_case(const struct counts *s, size_t cas)
 {
-	const struct schedule *a = s->runner->schedule;
+	const struct schedule *a = s->schedule;
 	const struct pair *v = &s->pairs[cas * a->builds->n];
 	const struct roles *r = &a->roles[cas];
 	char *names[2];
@@ -849,7 +850,7 @@ tell_case(const struct counts *s, size_t cas)
 static int
 take_count(struct counts *s, struct count *c)
 {
-	bool demanded = s->runner->schedule->cases[c->cas].demanded;
+	bool demanded = s->schedule->cases[c->cas].demanded;
 	struct str text = {0};
 	struct json *all;
 	const char *why;
@@ -858,14 +859,14 @@ take_count(struct counts *s, struct count *c)
 
 	if (c->skipped || find_pair(s, c)->is_hopeless)
 		return 0;
-	if (watch_count(s, c) < 0 || *s->runner->context.stop)
+	if (watch_count(s, c) < 0 || *s->context->stop)
 		return -1;
 	status = end_process(c);
-	if (print_messages(s, c) < 0 || *s->runner->context.stop)
+	if (print_messages(s, c) < 0 || *s->context->stop)
 		return -1;
 	if (proc_exit_status(status) > 1)
 		return err_fail("the process that counts %s %s",
-		    s->runner->schedule->cases[c->cas].id,
+		    s->schedule->cases[c->cas].id,
 		    proc_ended(status, how, sizeof how));
 	if (read_memory(&text, c->records) < 0)
 		return -1;
@@ -886,7 +887,7 @@ take_count(struct counts *s, struct count *c)
 static void
 tell_time(const struct counts *s)
 {
-	const struct roles *roles = s->runner->schedule->roles;
+	const struct roles *roles = s->schedule->roles;
 	double spent = (double)(clock_ns() - s->started) / 1e9;
 	double made = 0, first = 0, all = 0, cost;
 	char buf[2][NUM_BUF];
@@ -899,7 +900,7 @@ tell_time(const struct counts *s)
 	}
 	all *= spent / made;
 	first *= spent / made;
-	if (s->runner->schedule->builds->n < 2 || !(first > spent))
+	if (s->schedule->builds->n < 2 || !(first > spent))
 		first = all;
 	if (all - spent < SHORT_S)
 		return;
@@ -929,8 +930,7 @@ make_counts(struct counts *s, size_t at_once, size_t *failed)
 			rc = begin_count(s, &s->v[s->begun++]);
 		if (rc >= 0)
 			rc = take_count(s, c);
-		*failed +=
-		    rc > 0 && s->runner->schedule->cases[c->cas].demanded;
+		*failed += rc > 0 && s->schedule->cases[c->cas].demanded;
 		end_count(c);
 	}
 	for (size_t i = s->taken; i < s->begun; i++)
@@ -942,10 +942,12 @@ make_counts(struct counts *s, size_t at_once, size_t *failed)
 }
 
 int
-counts_run(struct case_runner *r, bool verbose, bool quiet, size_t *failed)
+counts_run(struct case_context *context, struct schedule *a,
+    struct json **machine, bool verbose, bool quiet, size_t *failed)
 {
-	const struct schedule *a = r->schedule;
-	struct counts s = {.runner = r,
+	struct counts s = {.context = context,
+	    .schedule = a,
+	    .machine = machine,
 	    .verbose = verbose,
 	    .quiet = quiet,
 	    .pairs = recall_pairs(a),
@@ -959,7 +961,7 @@ counts_run(struct case_runner *r, bool verbose, bool quiet, size_t *failed)
 		rc = err_fail_sys("cannot share memory");
 	else if (s.n)
 		rc = make_counts(
-		    &s, choose_number(a, r->context.serve, s.n), failed);
+		    &s, choose_number(a, context->serve, s.n), failed);
 	if (s.shares != MAP_FAILED)
 		munmap(s.shares, (s.n + 1) * sizeof *s.shares);
 	free_pairs(a, s.pairs);

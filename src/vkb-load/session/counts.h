@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct case_runner;
+struct case_context;
+struct json;
 struct schedule;
 struct serve;
 
@@ -19,7 +20,6 @@ struct counts_opts {
 	bool only; /* and measure nothing */
 	bool possible; /* as all, but the session does not fail if a count
 			* fails or nothing can be counted on this machine */
-	bool caches; /* simulate caches and branches, where cases are counted */
 };
 
 /*
@@ -39,10 +39,11 @@ void counts_announce(const struct schedule *, const struct serve *);
 /*
  * Makes the counted runs that are not finished, and says how long that takes,
  * unless it is quiet or short, how the builds differ in each case once all have
- * counted it, and where two servers disagree. Adds those that
- * failed to *failed. Returns 0, or -1 if a record could not be written or the
- * session was stopped.
+ * counted it, and where two servers disagree. *machine is the env record that
+ * is still to be written, or NULL. Adds the counts that failed to *failed.
+ * Returns 0, or -1 if a record could not be written or the session was stopped.
  */
-int counts_run(struct case_runner *, bool verbose, bool quiet, size_t *failed);
+int counts_run(struct case_context *, struct schedule *, struct json **machine,
+    bool verbose, bool quiet, size_t *failed);
 
 #endif

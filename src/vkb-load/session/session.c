@@ -1,5 +1,4 @@
 #include "session.h"
-#include "caserunner.h"
 #include "clock.h"
 #include "cpulist.h"
 #include "deciding.h"
@@ -16,17 +15,23 @@
 #include "record.h"
 #include "results.h"
 #include "schedule.h"
+#include "statusline.h"
 #include "str.h"
 #include "sysfile.h"
 #include "judge/samplesize.h"
 #include "judge/verdict.h"
+#include "vkb-load/case/context.h"
 #include "vkb-load/case/engines.h"
 #include "vkb-load/case/extserver.h"
 #include "vkb-load/case/handle.h"
 #include "vkb-load/case/live.h"
+#include "vkb-load/case/logs.h"
+#include "vkb-load/case/measure.h"
 #include "vkb-load/case/peers.h"
 #include "vkb-load/case/profiles.h"
+#include "vkb-load/case/resultrecord.h"
 #include "vkb-load/case/roles.h"
+#include "vkb-load/case/room.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/plan.h"
 
@@ -41,15 +46,51 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The CPUs on which servers and client threads of a session run. */
-
-struct pinning_how {
-	bool none; /* choose no CPUs: another program may choose the same */
-	bool elsewhere; /* servers are started on another machine, where
-			 * vkb-serve chooses their CPUs */
-	bool quiet;
-	const struct extserver *external; /* that runs already, or NULL */
+/* How often a role did not reach its rate, and the worst run. */
+struct rate {
+	size_t runs, missed;
+	double achieved, rps, offered;
 };
+
+struct session {
+	const struct session_opts *o;
+	struct schedule a;
+	struct case_context context;
+	struct json *machine;   /* env record still to be written; or NULL */
+	struct json *reference; /* facts of it, once it was started; or NULL */
+	struct json *beside; /* ID: the records of its run on the reference, to
+			      * which the next runs are related; or NULL */
+	size_t at;           /* the current turn */
+	size_t failed;       /* runs that failed so far */
+	size_t unrelated;    /* runs without ratios: the reference failed */
+	char *name;          /* of the current run */
+	/* Was the server of each build, and of the reference, named? Shared
+	 * with processes that were forked, as one that counts. */
+	bool *named;
+	size_t unprofiled;
+	int lock; /* of the host; held from the first turn to the end */
+
+	/* Advice: of each case, and of each case and role. */
+	bool *is_short; /* its runs are, and it was counted */
+	bool *misses;   /* the warning that reads miss was printed */
+	struct rate **rates;
+	size_t too_short; /* cases whose length was known by a run alone */
+
+	/* The budget. */
+	size_t cases;        /* that are measured */
+	double all_s;        /* of all cases; 0: the number of runs is fixed */
+	int64_t begun;       /* ns of clock_ns; 0: nothing is measured yet */
+	size_t made, next;   /* repetitions that were, and will be, wanted */
+	size_t look, looked; /* made at the next and at the last look */
+};
+
+static bool
+is_verbose(const struct session *s)
+{
+	return !s->o->quiet && (s->o->verbose || isatty(STDERR_FILENO));
+}
+
+/* The CPUs on which servers and client threads of a session run. */
 
 /* Reads the CPUs of this machine. 0, or -1, not reported. */
 static int
@@ -238,10 +279,11 @@ count_allowed(const struct topology *t)
 /* Places the cases of a scene, which use one server, as the one with the most
  * client threads. Returns whether it has been reported that CPUs are few. */
 static bool
-place_scene(struct schedule *a, const struct pinning_how *h,
-    const struct scene *scene, const struct topology *t, const cpu_set_t *busy,
-    bool reported)
+place_scene(struct session *s, bool none, const struct scene *scene,
+    const struct topology *t, const cpu_set_t *busy, bool reported)
 {
+	const struct extserver *external = s->context.external;
+	struct schedule *a = &s->a;
 	size_t clients = 1, n;
 	struct placement_demand d;
 	enum placement_result r;
@@ -254,16 +296,16 @@ place_scene(struct schedule *a, const struct pinning_how *h,
 	}
 	for (size_t i = 0; i < scene->n; i++) {
 		c = &a->cases[scene->v[i]];
-		if (h->none || !placement_demand(&d, c->server) ||
+		if (none || !placement_demand(&d, c->server) ||
 		    c->client_cpus || c->client_cpus_each) {
 			bench_case_place(c);
 			continue;
 		}
-		if (h->elsewhere)
+		if (a->elsewhere)
 			continue;
 		d.clients = clients;
-		d.busy = h->external ? busy : NULL;
-		d.servers = h->external ? 0 : d.servers;
+		d.busy = external ? busy : NULL;
+		d.servers = external ? 0 : d.servers;
 		if (have_modules(a->builds))
 			d.threads = 0;
 		r = placement_choose(&p, t, &d);
@@ -272,7 +314,7 @@ place_scene(struct schedule *a, const struct pinning_how *h,
 			placement_free(&p);
 		} else
 			bench_case_place(c);
-		if (!reported && !h->quiet &&
+		if (!reported && !s->o->quiet &&
 		    (r == PLACEMENT_SHARED || r == PLACEMENT_FEW)) {
 			say_few(c, &d, count_allowed(t), r);
 			reported = true;
@@ -287,24 +329,26 @@ place_scene(struct schedule *a, const struct pinning_how *h,
  * Returns 0, or -1, error reported.
  */
 static int
-choose_placement(struct schedule *a, const struct pinning_how *h)
+choose_placement(struct session *s)
 {
+	const struct extserver *external = s->context.external;
+	struct schedule *a = &s->a;
 	struct topology t = {0};
 	cpu_set_t own, busy;
-	bool reported = false, none = h->none;
-	struct pinning_how how = *h;
+	bool reported = false,
+	     none = s->o->no_pin || s->o->no_lock || placement_is_off() ||
+	    s->context.peers || s->o->count.only;
 
-	if (check_named(a, !h->external && !h->elsewhere) < 0)
+	if (check_named(a, !external && !a->elsewhere) < 0)
 		return -1;
 	if (sched_getaffinity(0, sizeof own, &own) < 0 ||
-	    (h->external && !find_busy(h->external, &busy)))
+	    (external && !find_busy(external, &busy)))
 		none = true;
-	how.none = none;
 	if (!none)
 		placement_read_cpus(&t, "", &own);
 	for (size_t i = 0; i < a->scenes.n; i++)
 		reported =
-		    place_scene(a, &how, &a->scenes.v[i], &t, &busy, reported);
+		    place_scene(s, none, &a->scenes.v[i], &t, &busy, reported);
 	placement_free_cpus(&t);
 	return 0;
 }
@@ -315,27 +359,11 @@ choose_placement(struct schedule *a, const struct pinning_how *h)
  * which do not exist, or that did not reach their rate.
  */
 
-struct advice {
-	const struct schedule *schedule;
-	bool quiet;
-	bool *is_short; /* of each case: its runs are, and it was counted */
-	bool
-	    *misses; /* of each case: the warning that reads miss was printed */
-	struct advice_rate **rates; /* of each case and role */
-	size_t too_short; /* cases whose length was known by a run alone */
-};
-
 #define SHORT_S .5      /* shorter runs are warned of */
 #define DOUBLING .5     /* the change that halves, or doubles, a value */
 #define MOST_RUNS 100   /* advised to show a doubling */
 #define READS_LEAST 100 /* fewer reads are too few to judge */
 #define POOR .5         /* share of the reads that should hit */
-
-/* How often a role did not reach its rate, and the worst run. */
-struct advice_rate {
-	size_t runs, missed;
-	double achieved, rps, offered;
-};
 
 #define WHY "runs are too short for precise results"
 
@@ -391,7 +419,7 @@ find_enough(const struct samplesize *s)
 
 /* Returns how many runs of each case and build '--runs auto' makes. */
 static size_t
-advice_choose_runs(const struct schedule *a)
+choose_runs(const struct schedule *a)
 {
 	struct samplesize s = describe_session(a);
 
@@ -447,49 +475,26 @@ get_duration(const struct schedule *a, size_t cas)
 	return isfinite(least) ? least : 0;
 }
 
-/* The schedule has its cases, and is borrowed. quiet: no message is printed. */
 static void
-advice_open(struct advice *v, const struct schedule *a, bool quiet)
+check_durations(struct session *s)
 {
-	*v = (struct advice){.schedule = a,
-	    .quiet = quiet,
-	    .is_short = mem_array(a->ncases + 1, sizeof *v->is_short),
-	    .misses = mem_array(a->ncases + 1, sizeof *v->misses),
-	    .rates = mem_array(a->ncases + 1, sizeof *v->rates)};
-	for (size_t c = 0; c < a->ncases; c++)
-		v->rates[c] = mem_array(a->roles[c].nown, sizeof **v->rates);
-}
-
-static void
-advice_close(struct advice *v)
-{
-	for (size_t c = 0; c < v->schedule->ncases; c++)
-		free(v->rates[c]);
-	free(v->rates);
-	free(v->is_short);
-	free(v->misses);
-}
-
-static void
-check_durations(struct advice *v)
-{
-	const struct schedule *a = v->schedule;
+	const struct schedule *a = &s->a;
 	const char *first = NULL;
 	double least = 0;
 	size_t n = 0, all = 0;
 
 	for (size_t c = 0; c < a->ncases; c++) {
-		double s = get_duration(a, c);
+		double length = get_duration(a, c);
 
 		if (!schedule_has_build(a, c))
 			continue;
 		all++;
-		if (!(s > 0) || s >= SHORT_S)
+		if (!(length > 0) || length >= SHORT_S)
 			continue;
-		v->is_short[c] = true;
+		s->is_short[c] = true;
 		if (!n++) {
 			first = a->cases[c].id;
-			least = s;
+			least = length;
 		}
 	}
 	if (n)
@@ -530,28 +535,28 @@ tell_searches(const struct schedule *a)
  * tells what it can show if 'tell'; warns of durations that are too short.
  */
 static void
-advice_begin(struct advice *v, bool tell)
+give_advice(struct session *s)
 {
-	if (v->quiet)
+	if (s->o->quiet)
 		return;
-	tell_searches(v->schedule);
-	if (!v->schedule->has_budget)
-		tell_power(v->schedule, tell);
-	check_durations(v);
+	tell_searches(&s->a);
+	if (!s->a.has_budget)
+		tell_power(&s->a, is_verbose(s) || !s->o->runs);
+	check_durations(s);
 }
 
 /* Says once that a load reads keys that are not there, and why. */
 static void
-check_misses(struct advice *v, size_t cas, const struct json *metrics)
+check_misses(struct session *s, size_t cas, const struct json *metrics)
 {
 	double hits = json_get_num(metrics, "keyspace_hits", NAN);
 	double all = hits + json_get_num(metrics, "keyspace_misses", NAN);
 	double evicted = json_get_num(metrics, "evicted_keys", 0);
-	const char *id = v->schedule->cases[cas].id;
+	const char *id = s->a.cases[cas].id;
 
-	if (v->quiet || v->misses[cas])
+	if (s->o->quiet || s->misses[cas])
 		return;
-	v->misses[cas] = true;
+	s->misses[cas] = true;
 	if (evicted > 0)
 		err_say("%s: the server evicted %.0f keys, because its memory "
 			"was full (maxmemory): it did more than the commands "
@@ -565,11 +570,11 @@ check_misses(struct advice *v, size_t cas, const struct json *metrics)
 			"\"populate_with\", if that is not wanted",
 		    id, 100 * hits / all);
 	else
-		v->misses[cas] = false;
+		s->misses[cas] = false;
 }
 
 static void
-check_rate(struct advice_rate *r, const struct json *metrics)
+check_rate(struct rate *r, const struct json *metrics)
 {
 	double achieved = json_get_num(metrics, "achieved_percent", NAN);
 
@@ -584,7 +589,7 @@ check_rate(struct advice_rate *r, const struct json *metrics)
 }
 
 static void
-tell_rate(const char *name, const struct advice_rate *r)
+tell_rate(const char *name, const struct rate *r)
 {
 	char rps[NUM_BUF], offered[NUM_BUF];
 
@@ -598,25 +603,25 @@ tell_rate(const char *name, const struct advice_rate *r)
 
 /* After a run of a case, for each role: 'metrics' are those of its record. */
 static void
-advice_check_run(
-    struct advice *v, size_t cas, size_t role, const struct json *metrics)
+check_run(
+    struct session *s, size_t cas, size_t role, const struct json *metrics)
 {
-	double s = json_get_num(metrics, "elapsed_s", INFINITY);
+	double took = json_get_num(metrics, "elapsed_s", INFINITY);
 	double done = json_get_num(metrics, "requests", 0);
-	double enough = done / s, digit = pow(10, floor(log10(enough)));
+	double enough = done / took, digit = pow(10, floor(log10(enough)));
 
-	check_rate(&v->rates[cas][role], metrics);
+	check_rate(&s->rates[cas][role], metrics);
 	if (role > 0)
 		return;
-	check_misses(v, cas, metrics);
-	if (v->quiet || s >= SHORT_S || v->is_short[cas])
+	check_misses(s, cas, metrics);
+	if (s->o->quiet || took >= SHORT_S || s->is_short[cas])
 		return;
-	v->is_short[cas] = true;
-	if (v->too_short++)
+	s->is_short[cas] = true;
+	if (s->too_short++)
 		return;
 	err_say("%s: its %.0f requests took %.2g s: " WHY "; use '--duration "
 		"1s' or '--requests %.0f'",
-	    v->schedule->cases[cas].id, done, s, digit * ceil(enough / digit));
+	    s->a.cases[cas].id, done, took, digit * ceil(enough / digit));
 }
 
 /*
@@ -624,18 +629,18 @@ advice_check_run(
  * for each case how often its rate was not reached.
  */
 static void
-advice_end(const struct advice *v)
+report_rates(const struct session *s)
 {
-	const struct schedule *a = v->schedule;
+	const struct schedule *a = &s->a;
 
 	for (size_t c = 0; c < a->ncases; c++)
 		for (size_t i = 0; i < a->roles[c].nown; i++)
-			if (v->rates[c][i].missed)
+			if (s->rates[c][i].missed)
 				tell_rate(
-				    a->roles[c].v[i].name, &v->rates[c][i]);
-	if (v->too_short > 1)
+				    a->roles[c].v[i].name, &s->rates[c][i]);
+	if (s->too_short > 1)
 		err_say("%zu of %zu cases had runs of less than %g s",
-		    v->too_short, a->ncases, SHORT_S);
+		    s->too_short, a->ncases, SHORT_S);
 }
 
 /*
@@ -644,61 +649,33 @@ advice_end(const struct advice *v)
  * not decided (deciding.h).
  */
 
-struct budget {
-	struct schedule *schedule;
-	size_t cases;        /* that are measured */
-	double all_s;        /* of all cases; 0: the number of runs is fixed */
-	int64_t begun;       /* ns of clock_ns; 0: nothing is measured yet */
-	size_t made, next;   /* repetitions that were, and will be, wanted */
-	size_t look, looked; /* made at the next and at the last look */
-	bool quiet, verbose; /* as the options */
-};
-
 #define TOLD 2       /* cases that a message names */
 #define MOST_S 1e8   /* no one waits for years of runs */
 #define WORTH_S 3600 /* for more, no longer budget is proposed */
 
-/* The schedule has its cases and 'runs'. 'each_s': of each case, or 0. */
-static void
-budget_open(struct budget *b, struct schedule *a, double each_s)
-{
-	b->schedule = a;
-	b->look = a->runs;
-	for (size_t c = 0; c < a->ncases; c++)
-		b->cases += schedule_has_build(a, c);
-	b->all_s = each_s * (double)b->cases;
-}
-
-/* Before the first run: begins the time. */
-static void
-budget_begin(struct budget *b)
-{
-	b->begun = clock_ns();
-}
-
 /* Returns the seconds that are left. */
 static double
-budget_find_left(const struct budget *b)
+find_left_s(const struct session *s)
 {
-	return b->all_s -
-	    (b->begun ? (double)(clock_ns() - b->begun) / 1e9 : 0);
+	return s->all_s -
+	    (s->begun ? (double)(clock_ns() - s->begun) / 1e9 : 0);
 }
 
 /* Adds "at least 7 runs of each of 8 cases, at most 8m00s; ...". */
 static void
-budget_announce(const struct budget *b, struct str *to)
+announce_budget(const struct session *s, struct str *to)
 {
-	size_t runs = b->schedule->runs;
+	size_t runs = s->a.runs;
 	bool all;
-	double known = schedule_estimate(b->schedule, 0, SIZE_MAX, &all);
+	double known = schedule_estimate(&s->a, 0, SIZE_MAX, &all);
 	char buf[NUM_BUF];
 
 	str_printf(to,
 	    "at least %zu run%s of %s%zu case%s, at most %s; a case ends when "
 	    "it is decided",
-	    runs, num_plural((double)runs), b->cases == 1 ? "" : "each of ",
-	    b->cases, num_plural((double)b->cases),
-	    num_seconds(buf, fmax(known, b->all_s)));
+	    runs, num_plural((double)runs), s->cases == 1 ? "" : "each of ",
+	    s->cases, num_plural((double)s->cases),
+	    num_seconds(buf, fmax(known, s->all_s)));
 }
 
 /*
@@ -707,22 +684,22 @@ budget_announce(const struct budget *b, struct str *to)
  * at a time where there are rounds. Returns whether there are any.
  */
 static bool
-budget_make_turns(struct budget *b)
+make_turns(struct session *s)
 {
-	struct schedule *a = b->schedule;
-	size_t first = b->made + 1;
+	struct schedule *a = &s->a;
+	size_t first = s->made + 1;
 	bool all;
 
-	if (b->made && !a->has_budget)
+	if (s->made && !a->has_budget)
 		return false;
-	b->next = b->made && schedule_has_rounds(a) ? first : b->look;
-	for (; b->next >= first; b->next--) {
-		schedule_make_turns(a, first, b->next);
+	s->next = s->made && schedule_has_rounds(a) ? first : s->look;
+	for (; s->next >= first; s->next--) {
+		schedule_make_turns(a, first, s->next);
 		/* Turns that an earlier session made take no time. */
-		if (!b->made || (!a->nturns && b->next <= a->last) ||
+		if (!s->made || (!a->nturns && s->next <= a->last) ||
 		    (a->nturns &&
 			schedule_estimate(a, 0, SIZE_MAX, &all) <=
-			    budget_find_left(b)))
+			    find_left_s(s)))
 			return true;
 	}
 	return false;
@@ -749,31 +726,31 @@ find_round_s(const struct schedule *a, size_t cas)
 
 /* Would a case still be open by far if it had all the time that is left? */
 static bool
-is_hopeless(const struct budget *b, size_t cas, const struct deciding_case *v)
+is_hopeless(const struct session *s, size_t cas, const struct deciding_case *v)
 {
-	double s = find_round_s(b->schedule, cas);
-	double runs = (double)b->made + fmax(0, budget_find_left(b)) / s;
+	double round_s = find_round_s(&s->a, cas);
+	double runs = (double)s->made + fmax(0, find_left_s(s)) / round_s;
 
-	return s > 0 && budget_find_left(b) >= s && v->least > runs;
+	return round_s > 0 && find_left_s(s) >= round_s && v->least > runs;
 }
 
 static enum schedule_end
-choose_end(const struct budget *b, size_t cas, const struct deciding_case *v)
+choose_end(const struct session *s, size_t cas, const struct deciding_case *v)
 {
 	if (v->state != DECIDING_OPEN)
 		return SCHEDULE_DECIDED;
-	return is_hopeless(b, cas, v) ? SCHEDULE_GIVEN_UP : SCHEDULE_OPEN;
+	return is_hopeless(s, cas, v) ? SCHEDULE_GIVEN_UP : SCHEDULE_OPEN;
 }
 
 /* Ends the cases that are decided after the runs made so far, and those that
  * will not be. */
 static void
-look_at_cases(struct budget *b)
+look_at_cases(struct session *s)
 {
 	static const char *const words[] = {[DECIDING_OPEN] = "open",
 	    [DECIDING_SAME] = "decided, the same",
 	    [DECIDING_CHANGED] = "decided, changed"};
-	struct schedule *a = b->schedule;
+	struct schedule *a = &s->a;
 	struct deciding_case v;
 
 	for (size_t c = 0; c < a->ncases; c++) {
@@ -781,133 +758,820 @@ look_at_cases(struct budget *b)
 
 		if (!is_open(a, c))
 			continue;
-		v = deciding_look(a->deciding, c, b->made,
+		v = deciding_look(a->deciding, c, s->made,
 		    schedule_dropped_builds(a, c), &open);
-		a->ends[c] = choose_end(b, c, &v);
-		if (b->verbose)
+		a->ends[c] = choose_end(s, c, &v);
+		if (is_verbose(s))
 			err_say("%s: %s after %zu runs%s%s", a->cases[c].id,
 			    a->ends[c] == SCHEDULE_GIVEN_UP ? "given up"
 							    : words[v.state],
-			    b->made, open.len ? ": " : "",
+			    s->made, open.len ? ": " : "",
 			    open.len ? open.s : "");
 		str_free(&open);
 	}
-	b->looked = b->made;
+	s->looked = s->made;
 }
 
 /* After these turns: at a look, ends the cases that are decided. */
 static void
-budget_end_turns(struct budget *b)
+end_turns(struct session *s)
 {
-	double at = (double)b->schedule->runs;
+	double at = (double)s->a.runs;
 
-	b->made = b->next;
-	if (!b->schedule->has_budget || b->made < b->look)
+	s->made = s->next;
+	if (!s->a.has_budget || s->made < s->look)
 		return;
-	look_at_cases(b);
-	while (round(at) <= (double)b->made)
+	look_at_cases(s);
+	while (round(at) <= (double)s->made)
 		at *= 1.5;
-	b->look = (size_t)round(at);
+	s->look = (size_t)round(at);
 }
 
 /* Adds ": given up, as about 900 more runs, 1h05m, would decide it". Returns
  * the seconds of these runs; INFINITY: no number of them does; NAN: not known.
  */
 static double
-add_needed(const struct budget *b, size_t cas, double needed, struct str *to)
+add_needed(const struct session *s, size_t cas, double needed, struct str *to)
 {
-	double more = ceil(needed) - (double)b->made, s;
-	bool given_up = b->schedule->ends[cas] == SCHEDULE_GIVEN_UP;
+	double more = ceil(needed) - (double)s->made, took;
+	bool given_up = s->a.ends[cas] == SCHEDULE_GIVEN_UP;
 	char buf[NUM_BUF];
 
-	s = more * find_round_s(b->schedule, cas);
+	took = more * find_round_s(&s->a, cas);
 	if (!(more > 0))
 		return NAN;
 	str_add(to, given_up ? ": given up, as " : ": ");
-	if (s < MOST_S && isfinite(more)) {
+	if (took < MOST_S && isfinite(more)) {
 		str_printf(to, "about %.0f more run%s", more, num_plural(more));
-		if (s > 0)
-			str_printf(to, ", %s,", num_seconds(buf, s));
+		if (took > 0)
+			str_printf(to, ", %s,", num_seconds(buf, took));
 		str_add(to, " would decide it");
 	} else
 		str_add(to, "no number of runs would decide it");
-	if (!(s > 0))
+	if (!(took > 0))
 		return NAN;
-	return s < MOST_S ? s : INFINITY;
+	return took < MOST_S ? took : INFINITY;
 }
 
 /* Adds "SET (rps +-2.9 %, margin 2 %: ...)". Returns as add_needed. */
 static double
-add_undecided(const struct budget *b, size_t cas, struct str *to)
+add_undecided(const struct session *s, size_t cas, struct str *to)
 {
-	const struct schedule *a = b->schedule;
+	const struct schedule *a = &s->a;
 	struct deciding_case v;
 	double more;
 
 	str_visible(to, a->names[cas]);
 	str_add(to, " (");
 	v = deciding_look(
-	    a->deciding, cas, b->made, schedule_dropped_builds(a, cas), to);
-	more = add_needed(b, cas, v.needed, to);
+	    a->deciding, cas, s->made, schedule_dropped_builds(a, cas), to);
+	more = add_needed(s, cas, v.needed, to);
 	str_add(to, ")");
 	return more;
 }
 
 /* At the end: says which cases are undecided, and why. */
 static void
-budget_end(struct budget *b)
+report_undecided(struct session *s)
 {
-	const struct schedule *a = b->schedule;
-	double spent = b->all_s - budget_find_left(b), more = 0;
+	const struct schedule *a = &s->a;
+	double spent = s->all_s - find_left_s(s), more = 0;
 	struct str which = {0};
 	char buf[NUM_BUF];
 	size_t n = 0;
 
 	if (!a->has_budget)
 		return;
-	if (b->made > b->looked)
-		look_at_cases(b);
+	if (s->made > s->looked)
+		look_at_cases(s);
 	for (size_t c = 0; c < a->ncases; c++) {
 		struct str one = {0};
 
 		if (a->ends[c] == SCHEDULE_DECIDED || !schedule_has_build(a, c))
 			continue;
-		more += add_undecided(b, c, &one);
+		more += add_undecided(s, c, &one);
 		if (++n <= TOLD)
 			str_printf(&which, "%s%s", n > 1 ? ", " : "", one.s);
 		str_free(&one);
 	}
 	if (isnan(more)) /* as much again */
-		more = 2 * fmax(spent, b->all_s) - spent;
+		more = 2 * fmax(spent, s->all_s) - spent;
 	if (n > TOLD)
 		str_add(&which, ", ...");
 	if (more < WORTH_S)
 		str_printf(&which, "; '--budget %.0f' gives %s more",
-		    ceil((spent + more) / (double)b->cases),
+		    ceil((spent + more) / (double)s->cases),
 		    n == 1 ? "it" : "them");
-	if (n && !b->quiet)
+	if (n && !s->o->quiet)
 		err_say("%zu of %zu case%s %s undecided after %s: %s", n,
-		    b->cases, num_plural((double)b->cases),
+		    s->cases, num_plural((double)s->cases),
 		    n == 1 ? "is" : "are", num_seconds(buf, spent), which.s);
 	str_free(&which);
 }
 
-struct session {
-	const struct session_opts *o;
-	struct schedule a;
-	struct advice advice;
-	struct case_runner runner;
-	size_t at;        /* the current turn */
-	size_t failed;    /* runs that failed so far */
-	size_t unrelated; /* runs without ratios: the reference failed */
-	char *name;       /* of the current run */
-	/* Was the server of each build, and of the reference, named? Shared
-	 * with processes that were forked, as one that counts. */
-	bool *named;
-	size_t unprofiled;
-	struct budget budget;
-	int lock; /* of the host; held from the first turn to the end */
+/* Tells that a run that is measured begins. */
+static void
+begin_run(struct session *s, const struct turn *turn, size_t cas)
+{
+	bool known;
+	double time = schedule_estimate(&s->a, s->at, cas, &known);
+
+	free(s->name);
+	if (s->a.has_budget) {
+		time = fmax(time, find_left_s(s));
+		known = true;
+	}
+	s->name = schedule_format_run(&s->a, turn, cas);
+	progress_begin(&s->a.progress, s->name,
+	    schedule_has_rounds(&s->a) ? turn->index : 0,
+	    s->a.has_budget ? 0 : s->a.runs, known ? time : -1);
+	live_begin(s->context.live, s->name, s->a.progress.total);
+}
+
+/* Case runs: run the cases of a scene on a server and write their records. */
+
+/* What is to be measured in a turn. */
+struct case_run {
+	const struct turn *turn;
+	bool *wanted; /* by place in the scene; cleared when a run succeeds, or
+		       * its server died in slices */
+	size_t failed;
+	bool profile;   /* profile instead of measuring */
+	bool reference; /* keep its records as 'beside', write none */
 };
+
+/* A case of a turn: measured, run without being recorded, or left out. */
+struct step {
+	const struct bench_case *cas;
+	size_t number; /* of the case in the schedule */
+	bool *wanted;  /* NULL: from a 'before' list */
+	bool run;
+};
+
+/* The steps of one build in a turn, on one server, and their records. */
+struct call {
+	struct session *r;
+	struct schedule *a;
+	struct case_run *v;
+	struct step *steps;
+	size_t n;
+	struct server_handle handle;
+	char *spoilt;    /* why later cases cannot be measured; or NULL */
+	size_t together; /* builds loaded at the same time */
+};
+
+/* Is a run of this step wanted? Other steps are run only for the data that they
+ * write. */
+static bool
+call_measures(const struct step *s)
+{
+	return s->wanted && *s->wanted;
+}
+
+static void
+append_step(struct call *x, const struct bench_case *cas, size_t number,
+    bool *wanted, size_t *cap)
+{
+	x->steps = mem_grow(x->steps, x->n, cap, sizeof *x->steps);
+	x->steps[x->n++] = (struct step){cas, number, wanted, false};
+}
+
+/* Marks the wanted cases and those that make data for them. */
+static void
+plan_steps(struct call *x)
+{
+	const struct scene *scene = &x->a->scenes.v[x->v->turn->scene];
+	const struct bench_case *cas;
+	bool needed = false;
+	struct step *s;
+	size_t cap = 0;
+
+	for (size_t i = 0; i < scene->n; i++) {
+		cas = &x->a->cases[scene->v[i]];
+		for (size_t k = 0; k < cas->nbefore; k++)
+			append_step(
+			    x, &cas->before[k], scene->v[i], NULL, &cap);
+		append_step(x, cas, scene->v[i], &x->v->wanted[i], &cap);
+	}
+	for (size_t i = x->n; i-- > 0;) {
+		s = &x->steps[i];
+		s->run = call_measures(s) ||
+		    (needed && scene_changes_server(s->cas->record));
+		needed = needed || s->run;
+		if (s->run && scene_resets_server(s->cas->record))
+			needed = false;
+	}
+}
+
+static void
+call_start_measure(
+    struct call *x, struct measure *m, const struct bench_case *cas)
+{
+	const struct turn *t = x->v->turn;
+
+	measure_init(
+	    m, &x->r->context, cas, x->handle.build, t->index, t->block);
+}
+
+/* Adds a run that succeeded to what decides its case. */
+static void
+add_to_deciding(struct call *x, const struct measure *m, size_t cas)
+{
+	const struct json **v = mem_array(m->roles.n + 1, sizeof *v);
+
+	for (size_t i = 0; i < m->roles.n; i++)
+		v[i] = json_get(m->recs[i], "metrics");
+	schedule_add_metrics(x->a, x->v->turn, cas, v);
+	free(v);
+}
+
+/* Writes the profile records of a case. 0, or -1, error reported. */
+static int
+write_profiles(struct call *x, struct measure *m, const struct step *s, int rc)
+{
+	if (rc < 0 || m->error.len) {
+		logs_report(x->handle.logs, s->cas->id,
+		    mem_printf("not profiled: %s", measure_why(m)));
+		x->v->failed++;
+	}
+	statusline_clear();
+	for (struct json *j = json_first(m->profiled); j; j = json_next(j))
+		if (results_write(x->a->results, j) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+write_raw(struct call *x, struct measure *m)
+{
+	struct json *run;
+
+	if (!m->raw)
+		return 0;
+	run = json_object();
+	json_set_str(run, "session", x->r->context.session);
+	json_set_num(run, "order", (double)x->r->context.order);
+	json_set(m->raw, "run", run);
+	return results_write(x->a->results, m->raw);
+}
+
+/* Notes which server the reference is, from a measure of it. */
+static void
+call_note_reference(struct call *x, const struct measure *m)
+{
+	if (x->r->reference || !json_path(m->recs[0], "subject.binary_sha256"))
+		return;
+	x->r->reference = result_record_describe_reference(m->recs[0]);
+}
+
+/* Keeps the records of a run of the reference, or reports that it failed. */
+static void
+keep_beside(
+    struct call *x, const struct measure *m, const struct step *s, int rc)
+{
+	const char *why = measure_why(m);
+	struct json *recs = json_array();
+
+	call_note_reference(x, m);
+	for (size_t i = 0; i < m->roles.n && rc == 0; i++)
+		json_push(recs, json_dup(m->recs[i]));
+	if (rc < 0) {
+		logs_report(x->handle.logs, s->cas->id,
+		    mem_printf("run %zu of the reference failed: %.*s",
+			x->v->turn->index, (int)strcspn(why, "\n"), why));
+		x->v->failed++;
+	} else
+		*s->wanted = false;
+	if (!x->r->beside)
+		x->r->beside = json_object();
+	json_set(x->r->beside, s->cas->id, recs);
+}
+
+/* Relates a run to that of the reference beside it, if there is one. */
+static void
+relate_run(const struct call *x, struct measure *m, const struct step *s)
+{
+	const struct json *of = json_first(json_get(x->r->beside, s->cas->id));
+
+	for (size_t i = 0; i < m->roles.n && x->r->reference; i++) {
+		result_record_set_reference(m->recs[i], x->r->reference, of);
+		of = of ? json_next(of) : NULL;
+	}
+}
+
+/* Writes the records of a step that returned rc. 0, or -1 after reporting that
+ * it could not. */
+static int
+call_write_records(
+    struct call *x, struct measure *m, const struct step *s, int rc)
+{
+	struct session *r = x->r;
+	struct results *to = x->a->results;
+
+	if (x->v->profile)
+		return write_profiles(x, m, s, rc);
+	if (x->v->reference) {
+		keep_beside(x, m, s, rc);
+		return 0;
+	}
+	relate_run(x, m, s);
+	for (size_t i = 0; i < m->roles.n; i++) {
+		if (rc == 0)
+			json_set_str(m->recs[i], "status", "ok");
+		else
+			result_record_fail(m->recs[i], measure_why(m));
+		if (rc < 0 && i == 0)
+			err_note("%s", json_get_str(m->recs[0], "error"));
+		if (m->error.len) /* the first has the end of the log */
+			m->error.s[strcspn(m->error.s, "\n")] = '\0';
+	}
+	if (rc < 0)
+		logs_report(x->handle.logs, s->cas->id,
+		    mem_printf("run %zu failed", x->v->turn->index));
+	statusline_clear();
+	if (r->machine && results_write(to, r->machine) < 0)
+		return -1;
+	r->machine = NULL; /* written once */
+	if (write_raw(x, m) < 0 ||
+	    results_write_all(to, m->recs, m->roles.n) < 0)
+		return -1;
+	if (rc == 0) {
+		add_to_deciding(x, m, s->number);
+		*s->wanted = false;
+	} else
+		x->v->failed++;
+	progress_end(
+	    &x->a->progress, s->number, &s->cas->load, m->recs[0], x->together);
+	live_end(r->context.live, rc < 0);
+	for (size_t i = 0; i < m->roles.nown && rc == 0; i++)
+		check_run(r, s->number, i, json_get(m->recs[i], "metrics"));
+	return 0;
+}
+
+/*
+ * Later cases cannot use the data of a case that failed. Keeps the first line
+ * of its error: the end of a log, which follows, is in its record.
+ */
+static void
+mark_spoilt(struct call *x, const struct step *s, const struct measure *m)
+{
+	if (x->spoilt)
+		return;
+	x->spoilt =
+	    mem_printf("%s before it failed: %s", s->cas->id, measure_why(m));
+	x->spoilt[strcspn(x->spoilt, "\n")] = '\0';
+}
+
+/* Gives a step its server: that of the steps before, or a fresh one. 0, or -1
+ * with the error in the measure. */
+static int
+call_prepare_server(struct call *x, const struct step *s, struct measure *m)
+{
+	bool reset = scene_resets_server(s->cas->record);
+	char *why = NULL;
+
+	if (reset) {
+		free(x->spoilt);
+		x->spoilt = NULL;
+	}
+	if (x->spoilt)
+		return measure_fail(m, mem_str(x->spoilt));
+	if (x->handle.server && !reset)
+		return 0;
+	return handle_reset(&x->handle, s->cas, &why) < 0 ? measure_fail(m, why)
+							  : 0;
+}
+
+/* Ends the server after the last step. -1 if it has ended before, with the
+ * error in the measure. */
+static int
+call_check_survival(
+    struct call *x, const struct step *s, struct measure *m, bool last)
+{
+	char *why = NULL;
+
+	if (!last && !handle_is_lost(&x->handle, s->cas, m->error.len > 0))
+		return 0;
+	return handle_end(&x->handle, &why) < 0 ? measure_fail(m, why) : 0;
+}
+
+/* Begins the step in all parts of the load. */
+static void
+begin_parts(const struct call *x, const struct step *s)
+{
+	char *name = mem_printf("%s run %zu", s->cas->id, x->v->turn->index);
+
+	peers_begin(x->r->context.peers, name);
+	free(name);
+}
+
+/* Runs a step. Returns 0, or -1: stop. */
+static int
+call_run_step(struct call *x, const struct step *s, bool last)
+{
+	struct session *r = x->r;
+	bool profiled = x->v->profile && call_measures(s);
+	struct server_handle *handle = &x->handle;
+	struct measure m;
+	int rc;
+
+	if (call_measures(s) && !profiled)
+		begin_run(r, x->v->turn, s->number);
+	call_start_measure(x, &m, s->cas);
+	if (!call_measures(s) || profiled)
+		r->context.order -= m.roles.n;
+	if (profiled)
+		measure_profile(&m);
+	else if (call_measures(s)) {
+		measure_start_at(&m);
+		if (!x->v->reference)
+			measure_show(&m);
+	}
+	begin_parts(x, s);
+	rc = call_prepare_server(x, s, &m);
+	measure_run(&m, &handle, 1, &rc);
+	if (!*r->context.stop && x->handle.server &&
+	    call_check_survival(x, s, &m, last) < 0)
+		rc = -1;
+	if (rc < 0 &&
+	    (scene_changes_server(s->cas->record) || !x->handle.server))
+		mark_spoilt(x, s, &m);
+	/* a finished profile is recorded: it is not made again */
+	if (*r->context.stop && !(rc == 0 && profiled))
+		rc = -1;
+	else
+		rc = call_measures(s) ? call_write_records(x, &m, s, rc) : 0;
+	measure_free(&m);
+	return r->context.endangered || peers_is_broken(r->context.peers) ? -1
+									  : rc;
+}
+
+/* Plans the steps of a build, one of n that are loaded at the same time. */
+static void
+call_begin(struct call *x, struct session *r, struct case_run *v, size_t n)
+{
+	*x = (struct call){.r = r,
+	    .a = &r->a,
+	    .v = v,
+	    .together = n,
+	    .handle = {.context = &r->context,
+		.build = builds_get(r->a.builds, v->turn->build)}};
+	if (v->profile)
+		snprintf(
+		    r->context.run_name, sizeof r->context.run_name, "profile");
+	else
+		snprintf(r->context.run_name, sizeof r->context.run_name,
+		    "run-%zu", v->turn->index);
+	plan_steps(x);
+}
+
+static void
+call_end(struct call *x)
+{
+	char *why;
+
+	if (x->handle.server && handle_end(&x->handle, &why) < 0)
+		free(why);
+	handle_free(&x->handle);
+	free(x->spoilt);
+	free(x->steps);
+}
+
+/* Tries a case on a server of its own. 1: it failed; -1: stop. */
+static int
+try_step(struct call *x, const struct step *s)
+{
+	struct server_handle l = {
+	    .context = &x->r->context, .build = x->handle.build};
+	struct measure m;
+	char *why;
+	int rc = 0, k;
+
+	begin_run(x->r, x->v->turn, s->number);
+	call_start_measure(x, &m, s->cas);
+	x->r->context.order -= m.roles.n;
+	k = handle_start(&l, s->cas, &why);
+	if (k < 0)
+		measure_fail(&m, why);
+	else
+		k = measure_attempt(&m, &l);
+	if (handle_end(&l, &why) < 0)
+		k = measure_fail(&m, why);
+	handle_free(&x->handle);
+	x->handle.logs = l.logs; /* for the report of a failure */
+	if (*x->r->context.stop)
+		rc = -1;
+	else if (k < 0) {
+		x->r->context.order += m.roles.n;
+		rc = call_write_records(x, &m, s, -1);
+	}
+	measure_free(&m);
+	return rc < 0 ? -1 : k < 0;
+}
+
+static int
+try_steps(struct call *x)
+{
+	const struct engine *e;
+	int rc = 0;
+
+	for (size_t i = 0; i < x->n && rc >= 0; i++) {
+		e = engines_find(
+		    x->r->context.engines, x->steps[i].cas->record);
+		if (!call_measures(&x->steps[i]) || !e->untried ||
+		    !e->untried(e->self, x->steps[i].cas->record))
+			continue;
+		rc = try_step(x, &x->steps[i]);
+		if (rc > 0)
+			x->steps[i].run = false;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/*
+ * Runs a case that is not wanted, without recording it, if a later one needs
+ * its data. 0 if all wanted cases were measured, or failed, and were written;
+ * -1 if not all could be written, or *stop is set (the current run is not
+ * written).
+ */
+static int
+run_cases(struct session *r, struct case_run *v)
+{
+	struct call x;
+	size_t last = 0;
+	int rc;
+
+	call_begin(&x, r, v, 1);
+	rc = try_steps(&x);
+	for (size_t i = 0; i < x.n; i++)
+		if (x.steps[i].run)
+			last = i;
+	for (size_t i = 0; i < x.n && rc == 0; i++)
+		if (x.steps[i].run)
+			rc = call_run_step(&x, &x.steps[i], i == last);
+	call_end(&x);
+	return *r->context.stop ? -1 : rc;
+}
+
+/*
+ * Can the roles of a case be loaded in slices? Several roles need a duration,
+ * to end together. A rate that changes and storms go by the time, each search
+ * chooses rates of its own, and a trace is replayed without breaks.
+ */
+static bool
+can_slice_parts(const struct roles *r)
+{
+	const struct bench_load *l;
+
+	for (size_t i = 0; i < r->nown; i++)
+		if (ratespec_changes(&r->v[i].load.rate) || r->v[i].load.slo ||
+		    r->v[i].load.replay || r->v[i].load.work.conns.storm_s > 0)
+			return false;
+	for (size_t i = 0; i < r->nown && r->nown > 1; i++) {
+		l = &r->v[i].load;
+		if (l->work.requests > 0 || l->work.duration_s <= 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Can the builds of a turn be loaded in slices: all cases of its scene? A port
+ * that is given is that of one server at a time.
+ */
+static bool
+can_slice(const struct schedule *a, const struct turn *turn)
+{
+	const struct scene *scene = &a->scenes.v[turn->scene];
+	size_t cas;
+
+	for (size_t i = 0; i < scene->n; i++) {
+		cas = scene->v[i];
+		if (!engines_find(a->engines, a->cases[cas].record)->slices ||
+		    json_get(a->cases[cas].server, "port") ||
+		    !can_slice_parts(&a->roles[cas]) || a->too_large[cas])
+			return false;
+	}
+	return a->order == ORDER_SLICES;
+}
+
+/* Leaves a scene to interleaved rounds; frees 'why'. Returns 1. */
+static int
+refuse_slices(struct call *x, char *why)
+{
+	x->a->too_large[x->a->scenes.v[x->v->turn->scene].v[0]] = true;
+	err_say("%s: not in slices: %s; its builds are measured one after the "
+		"other in each round",
+	    x->steps->cas->id, why);
+	free(why);
+	return 1;
+}
+
+/*
+ * Writes the failed runs of those of n calls whose server 'died' in slices:
+ * these are not made again, unlike those of the others. 0, or -1, error
+ * reported.
+ */
+static int
+write_deaths(
+    struct call *x, struct measure *m, size_t n, size_t k, const bool *died)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		if (!died[i])
+			continue;
+		rc = call_write_records(&x[i], &m[i], &x[i].steps[k], -1);
+		*x[i].steps[k].wanted = false;
+		x->r->context.order += m[i].roles.n;
+	}
+	return rc;
+}
+
+/* Returns the call of the reference among n, or NULL. */
+static struct call *
+find_reference(struct call *x, size_t n)
+{
+	return x[n - 1].v->reference ? &x[n - 1] : NULL;
+}
+
+/* The reference is lost: the runs beside it fail, each with the reason. */
+static void
+fail_beside(struct measure *m, size_t n, bool *died)
+{
+	const struct measure *of = &m[n - 1];
+	char *name = record_subject_name(json_get(of->build, "subject"));
+	const char *why = of->error.len ? of->error.s : err_last();
+
+	for (size_t i = 0; i + 1 < n; i++) {
+		str_clear(&m[i].error);
+		measure_fail(&m[i],
+		    mem_printf("the reference '%s' failed: %.*s", name,
+			(int)strcspn(why, "\n"), why));
+		died[i] = true;
+	}
+	free(name);
+}
+
+/* Runs the k-th step of n calls, each on its server, in slices. */
+static int
+run_sliced_step(struct call *x, size_t n, size_t k, bool last)
+{
+	struct session *r = x->r;
+	struct measure *m = mem_array(n, sizeof *m);
+	struct server_handle **handles = mem_array(n, sizeof *handles);
+	bool *died = mem_array(n, sizeof *died);
+	int *rcs = mem_array(n, sizeof *rcs), rc = 0;
+	struct call *reference = find_reference(x, n);
+	struct turn all = *x->v->turn;
+	const char *why;
+	size_t bad = n;
+
+	all.build = SIZE_MAX;
+	begin_run(r, &all, x->steps[k].number);
+	for (size_t i = 0; i < n; i++) {
+		handles[i] = &x[i].handle;
+		call_start_measure(&x[i], &m[i], x[i].steps[k].cas);
+		if (!x[i].v->reference)
+			measure_show(&m[i]);
+		rcs[i] = call_prepare_server(&x[i], &x[i].steps[k], &m[i]);
+	}
+	measure_run(m, handles, n, rcs);
+	if (reference)
+		call_note_reference(reference, &m[n - 1]);
+	for (size_t i = n; i-- > 0;) {
+		died[i] = x[i].handle.server ? !*r->context.stop &&
+			call_check_survival(
+			    &x[i], &x[i].steps[k], &m[i], last) < 0
+					     : &x[i] == reference;
+		/* The first that knows why: others only stopped with it. */
+		if ((rcs[i] < 0 || died[i]) && (bad == n || m[i].error.len))
+			bad = i;
+	}
+	if (*r->context.stop) {
+		free(r->context.too_large);
+		rc = -1;
+	} else if (r->context.too_large) {
+		rc = refuse_slices(x, r->context.too_large);
+	} else if (reference && died[n - 1]) {
+		rc = 1;
+		fail_beside(m, n, died);
+		if (write_deaths(x, m, n, k, died) < 0)
+			rc = -1;
+	} else if (bad < n) {
+		rc = 1;
+		if (reference && rcs[n - 1] < 0 && m[n - 1].error.len)
+			reference->v->failed++;
+		why = m[bad].error.len ? m[bad].error.s : err_last();
+		err_say("%s: run %zu%s failed in slices: %.*s; %s measured "
+			"alone%s",
+		    x->steps[k].cas->id, x->v->turn->index,
+		    &x[bad] == reference ? " of the reference" : "",
+		    (int)strcspn(why, "\n"), why,
+		    died[bad] ? "the other builds are" : "each build is",
+		    reference ? ", without the reference" : "");
+		if (write_deaths(x, m, n, k, died) < 0)
+			rc = -1;
+	}
+	r->context.too_large = NULL;
+	if (rc == 0 && reference)
+		rc = call_write_records(
+		    reference, &m[n - 1], &reference->steps[k], 0);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		if (&x[i] != reference)
+			rc =
+			    call_write_records(&x[i], &m[i], &x[i].steps[k], 0);
+	for (size_t i = 0; i < n; i++) {
+		r->context.order -= rc == 1 ? m[i].roles.n : 0;
+		measure_free(&m[i]);
+	}
+	free(rcs);
+	free(died);
+	free(handles);
+	free(m);
+	return rc;
+}
+
+/* Returns how many of n calls measure their k-th step. */
+static size_t
+count_measured(const struct call *x, size_t n, size_t k)
+{
+	size_t measured = 0;
+
+	for (size_t i = 0; i < n; i++)
+		measured += call_measures(&x[i].steps[k]);
+	return measured;
+}
+
+/*
+ * Runs the steps of n calls: what is measured in slices, what only makes its
+ * data one server after the other. Returns 0; 1 if the rest has to be measured
+ * alone; -1: stop.
+ */
+static int
+run_calls(struct call *x, size_t n)
+{
+	size_t last = 0, measured;
+	int rc = 0;
+
+	for (size_t k = 0; k < x->n; k++) {
+		measured = count_measured(x, n, k);
+		if (measured && measured < n) {
+			err_say("%s: run %zu is not in slices, since some "
+				"builds have it already",
+			    x->steps[k].cas->id, x->v->turn->index);
+			return 1;
+		}
+		last = x->steps[k].run ? k : last;
+	}
+	for (size_t k = 0; k <= last && rc == 0; k++)
+		if (count_measured(x, n, k))
+			rc = run_sliced_step(x, n, k, k == last);
+		else
+			for (size_t i = 0; i < n && rc == 0; i++)
+				rc = x[i].steps[k].run
+				    ? call_run_step(
+					  &x[i], &x[i].steps[k], false)
+				    : 0;
+	return rc;
+}
+
+/* Returns why n servers do not fit into memory together, or NULL. */
+static char *
+explain_memory(const struct call *x, size_t n)
+{
+	char *why = NULL;
+
+	for (size_t k = 0; k < x->n && !why; k++)
+		if (x->steps[k].run)
+			why = room_explain_case(x->steps[k].cas, n);
+	return why;
+}
+
+/*
+ * The same for n turns of one scene on different builds, whose servers are
+ * loaded in slices. can_slice must be true for them. If a case
+ * fails on one of them, which may be the fault of another, nothing of it is
+ * written but the failed runs of servers that died, and 1 returned: what is
+ * still wanted has to be run alone. If one of them is the reference, it is the
+ * last; if its server died, all runs have failed.
+ */
+static int
+run_cases_sliced(struct session *r, struct case_run *v, size_t n)
+{
+	struct call *x = mem_array(n, sizeof *x);
+	char *why;
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		call_begin(&x[i], r, &v[i], n - v[n - 1].reference);
+	why = explain_memory(x, n);
+	rc = why ? refuse_slices(x, why) : run_calls(x, n);
+	for (size_t i = 0; i < n; i++)
+		call_end(&x[i]);
+	free(x);
+	return *r->context.stop ? -1 : rc;
+}
 
 /*
  * With a budget a run that fails is repeated, and then the build left out of
@@ -963,7 +1627,7 @@ run_alone(struct session *s, struct case_run *v)
 	for (int try = 0; try < tries && k == 0 && (!try || again); try++) {
 		s->a.progress.total += again;
 		v->failed = 0;
-		k = case_runner_run(&s->runner, v);
+		k = run_cases(s, v);
 		s->failed += again = v->failed;
 	}
 	return k;
@@ -989,8 +1653,8 @@ begin_reference(struct session *s, const struct case_run *v, size_t n,
 	const struct schedule *a = &s->a;
 	const struct scene *scene;
 
-	json_free(s->runner.beside);
-	s->runner.beside = NULL;
+	json_free(s->beside);
+	s->beside = NULL;
 	if (!n || !a->builds->reference)
 		return false;
 	*turn = *v->turn;
@@ -1016,7 +1680,7 @@ run_beside_reference(struct session *s, struct case_run *v)
 	int k = 0;
 
 	if (begin_reference(s, v, 1, &turn, &reference)) {
-		k = case_runner_run(&s->runner, &reference);
+		k = run_cases(s, &reference);
 		s->unrelated += reference.failed;
 		free(reference.wanted);
 	}
@@ -1039,8 +1703,7 @@ run_together(struct session *s, size_t first, size_t n)
 {
 	struct case_run *v = mem_array(n + 1, sizeof *v);
 	struct turn *alone = mem_array(n + 1, sizeof *alone);
-	bool reference,
-	    together = case_runner_can_slice(&s->a, &s->a.turns[first]);
+	bool reference, together = can_slice(&s->a, &s->a.turns[first]);
 	size_t kept = 0, all, cas;
 	int k = 1;
 
@@ -1054,7 +1717,7 @@ run_together(struct session *s, size_t first, size_t n)
 	all = kept + reference;
 	together = together && all > 1;
 	if (together)
-		k = case_runner_run_slices(&s->runner, v, all);
+		k = run_cases_sliced(s, v, all);
 	if (reference) /* if it failed, so did the runs beside it */
 		free(v[kept].wanted);
 	cas = s->a.scenes.v[s->a.turns[first].scene].v[0];
@@ -1088,7 +1751,7 @@ count_together(const struct session *s, size_t i)
 	const struct turn *v = &s->a.turns[i];
 	size_t n = 1;
 
-	if (case_runner_can_slice(&s->a, v))
+	if (can_slice(&s->a, v))
 		while (i + n < s->a.nturns && v[n].scene == v->scene &&
 		    v[n].index == v->index)
 			n++;
@@ -1106,16 +1769,10 @@ run_each_turn(struct session *s)
 
 	for (size_t i = 0; i < s->a.nturns; i += n) {
 		n = count_together(s, i);
-		if (*s->runner.context.stop || run_together(s, i, n) < 0)
+		if (*s->context.stop || run_together(s, i, n) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-static bool
-is_verbose(const struct session *s)
-{
-	return !s->o->quiet && (s->o->verbose || isatty(STDERR_FILENO));
 }
 
 static void
@@ -1131,7 +1788,7 @@ announce_session(const struct session *s)
 	if (a->has_budget ? s->o->quiet : !is_verbose(s))
 		return;
 	if (a->has_budget)
-		budget_announce(&s->budget, &line);
+		announce_budget(s, &line);
 	else
 		str_printf(&line, "%zu run%s of %zu case%s", n,
 		    num_plural((double)n), a->ncases,
@@ -1143,41 +1800,15 @@ announce_session(const struct session *s)
 	str_free(&line);
 }
 
-static void
-begin_run(void *arg, const struct turn *turn, size_t cas)
-{
-	struct session *s = arg;
-	bool known;
-	double time = schedule_estimate(&s->a, s->at, cas, &known);
-
-	free(s->name);
-	if (s->a.has_budget) {
-		time = fmax(time, budget_find_left(&s->budget));
-		known = true;
-	}
-	s->name = schedule_format_run(&s->a, turn, cas);
-	progress_begin(&s->a.progress, s->name,
-	    schedule_has_rounds(&s->a) ? turn->index : 0,
-	    s->a.has_budget ? 0 : s->a.runs, known ? time : -1);
-	live_begin(s->o->live, s->name, s->a.progress.total);
-}
-
-static void
-end_run(void *arg, size_t cas, size_t role, const struct json *metrics)
-{
-	struct session *s = arg;
-
-	advice_check_run(&s->advice, cas, role, metrics);
-}
-
 /* Takes the lock before the first turn. 0, or -1, error reported. */
 static int
 take_lock(struct session *s)
 {
 	if (s->lock == -1)
-		s->lock = s->o->no_lock || !peers_is_first_here(s->o->peers)
+		s->lock =
+		    s->o->no_lock || !peers_is_first_here(s->context.peers)
 		    ? HOSTLOCK_NONE
-		    : hostlock_take(s->runner.context.stop);
+		    : hostlock_take(s->context.stop);
 	return s->lock == -1 ? -1 : 0;
 }
 
@@ -1185,15 +1816,14 @@ static int
 begin_session(struct session *s)
 {
 	announce_session(s);
-	advice_begin(
-	    &s->advice, is_verbose(s) || (!s->o->runs && !s->o->quiet));
+	give_advice(s);
 	if (take_lock(s) < 0)
 		return -1;
-	budget_begin(&s->budget);
-	if (s->runner.context.external)
+	s->begun = clock_ns();
+	if (s->context.external)
 		return 0;
-	s->runner.context.coproc = handle_start_serve(serve_words(s->o->serve));
-	return s->runner.context.coproc ? 0 : -1;
+	s->context.coproc = handle_start_serve(serve_words(s->context.serve));
+	return s->context.coproc ? 0 : -1;
 }
 
 /* Makes all turns. Returns 0, or -1 if the session cannot go on. */
@@ -1202,15 +1832,15 @@ run_turns(struct session *s)
 {
 	struct schedule *a = &s->a;
 
-	while (budget_make_turns(&s->budget)) {
+	while (make_turns(s)) {
 		a->progress.total = a->progress.done;
 		for (size_t i = 0; i < a->nturns; i++)
 			a->progress.total +=
 			    schedule_count_wanted(a, &a->turns[i]);
-		if ((a->nturns && !s->budget.begun && begin_session(s) < 0) ||
+		if ((a->nturns && !s->begun && begin_session(s) < 0) ||
 		    run_each_turn(s) < 0)
 			return -1;
-		budget_end_turns(&s->budget);
+		end_turns(s);
 	}
 	return 0;
 }
@@ -1225,10 +1855,10 @@ run_schedule(struct session *s)
 
 	a->progress.most = a->has_budget;
 	rc = run_turns(s);
-	advice_end(&s->advice);
+	report_rates(s);
 	if (rc < 0)
 		return -1;
-	budget_end(&s->budget);
+	report_undecided(s);
 	if (s->failed) {
 		how = progress_format_resume("make what is missing",
 		    s->o->command, a->results->path, s->o->has_stdin);
@@ -1250,7 +1880,7 @@ static size_t
 count_nodes(const struct session *s, const struct bench_case *cas)
 {
 	const struct bench_load *l = &cas->load;
-	long long each = s->runner.context.external ? 1 : 1 + l->replicas;
+	long long each = s->context.external ? 1 : 1 + l->replicas;
 
 	return l->cluster ? (size_t)(l->nodes * each) : 1;
 }
@@ -1271,10 +1901,10 @@ profile_scene(struct session *s, const struct turn *turn)
 
 	for (size_t c = 0; c < scene->n; c++) {
 		cas = &s->a.cases[scene->v[c]];
-		if (!profiles_wanted(s->o->profiles, cas))
+		if (!profiles_wanted(s->context.profiles, cas))
 			continue;
 		v.wanted[c] = !profiles_exist(
-		    s->o->profiles, cas, build, count_nodes(s, cas));
+		    s->context.profiles, cas, build, count_nodes(s, cas));
 		n += v.wanted[c];
 		if (v.wanted[c] ? !is_verbose(s) : s->o->quiet)
 			continue;
@@ -1284,7 +1914,7 @@ profile_scene(struct session *s, const struct turn *turn)
 		free(who);
 	}
 	if (n)
-		rc = take_lock(s) < 0 ? -1 : case_runner_run(&s->runner, &v);
+		rc = take_lock(s) < 0 ? -1 : run_cases(s, &v);
 	s->unprofiled += v.failed;
 	free(v.wanted);
 	return rc;
@@ -1296,13 +1926,12 @@ profile_scenes(struct session *s)
 {
 	struct turn turn = {.index = 1};
 
-	if (!s->o->profiles->dir)
+	if (!s->context.profiles->dir)
 		return 0;
 	progress_begin(&s->a.progress, "profile", 0, 0, -1);
 	for (; turn.scene < s->a.scenes.n; turn.scene++)
 		for (turn.build = 0; turn.build < s->a.builds->n; turn.build++)
-			if (*s->runner.context.stop ||
-			    profile_scene(s, &turn) < 0)
+			if (*s->context.stop || profile_scene(s, &turn) < 0)
 				return -1;
 	return s->unprofiled > 0;
 }
@@ -1316,7 +1945,8 @@ count_cases(struct session *s)
 	if (!counts_any(&s->a))
 		return 0;
 	if (take_lock(s) < 0 ||
-	    counts_run(&s->runner, is_verbose(s), s->o->quiet, &failed) < 0)
+	    counts_run(&s->context, &s->a, &s->machine, is_verbose(s),
+		s->o->quiet, &failed) < 0)
 		return -1;
 	return failed > 0;
 }
@@ -1330,8 +1960,8 @@ run_parts(struct session *s)
 	    count_cases, run_schedule, profile_scenes};
 	int k = 0, rc = 0;
 
-	for (size_t i = 0; i < sizeof parts / sizeof *parts && k >= 0 &&
-	     !*s->runner.context.stop;
+	for (size_t i = 0;
+	     i < sizeof parts / sizeof *parts && k >= 0 && !*s->context.stop;
 	     i++) {
 		k = parts[i](s);
 		rc = k ? k : rc;
@@ -1388,45 +2018,50 @@ name_server(void *arg, const struct json *build, const struct json *server)
 
 int
 session_run(const struct session_opts *o, const struct plan *plan,
-    const struct builds *builds, const struct engine *engines,
-    struct results *results, struct extserver *external,
-    const volatile int *stop)
+    const struct builds *builds, struct results *results)
 {
 	struct session s = {.o = o,
+	    .context = o->context,
 	    .lock = -1,
 	    .a = {.runs = o->runs,
 		.has_budget = o->budget_s > 0,
 		.order = schedule_parse_order(o->order),
-		.seed = o->seed,
+		.seed = o->context.seed,
 		.builds = builds,
-		.engines = engines,
+		.engines = o->context.engines,
 		.results = results,
-		.parts = peers_count(o->peers),
-		.elsewhere = o->serve != NULL,
+		.parts = peers_count(o->context.peers),
+		.elsewhere = o->context.serve != NULL,
 		.unmeasured = o->count.only,
-		.profiles = o->profiles}};
+		.profiles = o->context.profiles}};
+	struct case_context *x = &s.context;
 	struct schedule *a = &s.a;
 	struct json *machine, *brief;
 	char tool[32];
-	char name[16];
 	int rc, k = -1;
 
-	if (o->peers)
-		snprintf(name, sizeof name, "%s", peers_session(o->peers));
-	else if (record_name_session(name) < 0)
+	if (x->peers)
+		snprintf(x->session, sizeof x->session, "%s",
+		    peers_session(x->peers));
+	else if (record_name_session(x->session) < 0)
 		return -1;
 	s.named = mmap(NULL, (builds->n + 1) * sizeof *s.named,
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s.named == MAP_FAILED)
 		return err_fail_sys("cannot share memory");
-	rc = schedule_init(a, plan, stop);
+	rc = schedule_init(a, plan, x->stop);
 	if (!a->runs)
-		a->runs = advice_choose_runs(a);
-	s.budget =
-	    (struct budget){.quiet = o->quiet, .verbose = is_verbose(&s)};
-	budget_open(&s.budget, a, o->budget_s);
-	advice_open(&s.advice, a, o->quiet);
-	machine = machine_record("", name);
+		a->runs = choose_runs(a);
+	s.look = a->runs;
+	s.is_short = mem_array(a->ncases + 1, sizeof *s.is_short);
+	s.misses = mem_array(a->ncases + 1, sizeof *s.misses);
+	s.rates = mem_array(a->ncases + 1, sizeof *s.rates);
+	for (size_t c = 0; c < a->ncases; c++) {
+		s.cases += schedule_has_build(a, c);
+		s.rates[c] = mem_array(a->roles[c].nown, sizeof **s.rates);
+	}
+	s.all_s = o->budget_s * (double)s.cases;
+	machine = machine_record("", x->session);
 	brief = machine_brief(json_get(machine, "env"));
 	snprintf(tool, sizeof tool, "vkb-load %s", opt_version());
 	json_set_str(brief, "benchmark_tool_version", tool);
@@ -1434,58 +2069,40 @@ session_run(const struct session_opts *o, const struct plan *plan,
 	progress_open(&a->progress, o->quiet, o->verbose, a->ncases);
 	if (builds->reference)
 		a->progress.reference = 1 / (double)builds->n;
-	if (choose_placement(a,
-		&(struct pinning_how){.none = o->no_pin || o->no_lock ||
-			placement_is_off() || o->peers || o->count.only,
-		    .elsewhere = o->serve,
-		    .quiet = o->quiet,
-		    .external = external}) < 0 ||
-	    counts_choose(&o->count, a, external != NULL) < 0 ||
+	if (choose_placement(&s) < 0 ||
+	    counts_choose(&o->count, a, x->external != NULL) < 0 ||
 	    schedule_take_finished(a) < 0 ||
-	    (external && extserver_admit(external, a->cases, a->ncases) < 0))
+	    (x->external &&
+		extserver_admit(x->external, a->cases, a->ncases) < 0))
 		goto out;
 	if (!o->quiet)
-		counts_announce(a, o->serve);
-	s.runner = (struct case_runner){.context = {.engines = engines,
-					    .profiles = o->profiles,
-					    .logs = o->logs,
-					    .hdr = o->hdr,
-					    .live = o->live,
-					    .external = external,
-					    .env = brief,
-					    .show = progress_draw,
-					    .progress = &a->progress,
-					    .seed = o->seed,
-					    .peers = o->peers,
-					    .serve = o->serve,
-					    .start_at_s = o->start_at_s,
-					    .count_caches = o->count.caches,
-					    .timeout_s = o->timeout_s,
-					    .stop = stop},
-	    .schedule = a,
-	    .machine = o->no_env ? NULL : machine,
-	    .announce = begin_run,
-	    .measured = end_run,
-	    .arg = &s};
-	memcpy(s.runner.context.session, name, sizeof name);
+		counts_announce(a, x->serve);
+	x->env = brief;
+	x->show = progress_draw;
+	x->progress = &a->progress;
+	s.machine = o->no_env ? NULL : machine;
 	if (is_verbose(&s)) {
-		s.runner.context.started = name_server;
-		s.runner.context.started_arg = &s;
+		x->started = name_server;
+		x->started_arg = &s;
 	}
 	k = run_parts(&s);
-	if (*stop && !o->quiet)
+	if (*x->stop && !o->quiet)
 		report_stop(&s);
-	json_free(s.runner.reference);
-	json_free(s.runner.beside);
-	handle_close_serve(s.runner.context.coproc);
+	json_free(s.reference);
+	json_free(s.beside);
+	handle_close_serve(x->coproc);
 	hostlock_release(s.lock);
 out:
 	progress_close(&a->progress);
-	advice_close(&s.advice);
+	for (size_t c = 0; c < a->ncases; c++)
+		free(s.rates[c]);
+	free(s.rates);
+	free(s.is_short);
+	free(s.misses);
 	schedule_free(a);
 	json_free(machine);
 	json_free(brief);
 	munmap(s.named, (builds->n + 1) * sizeof *s.named);
 	free(s.name);
-	return k || *stop ? -1 : rc;
+	return k || *x->stop ? -1 : rc;
 }
