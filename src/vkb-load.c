@@ -29,7 +29,6 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 #include "vkb-load/external/vbench.h"
-#include "vkb-load/plan/assign.h"
 #include "vkb-load/plan/benchcase.h"
 #include "vkb-load/plan/builds.h"
 #include "vkb-load/plan/plan.h"
@@ -213,7 +212,7 @@ make_config(const struct cmdconfig *q)
 
 	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
 		if (lists[i].text &&
-		    assign_add(cfg, lists[i].option, lists[i].key,
+		    plan_add_value(cfg, lists[i].option, lists[i].key,
 			lists[i].text) < 0) {
 			json_free(cfg);
 			return NULL;

@@ -1,7 +1,7 @@
 /* A foreign command line in words: quoted again they are the same. */
 #include "mem.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/external/vbtool.h"
+#include "vkb-load/external/vbench.h"
 
 #include <stdint.h>
 #include <stdlib.h>

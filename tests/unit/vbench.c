@@ -9,8 +9,7 @@
 #include "vkb-load/case/servercounts.h"
 #include "vkb-load/engine/engine.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/external/child.h"
-#include "vkb-load/external/vbtool.h"
+#include "vkb-load/external/vbench.h"
 
 #include <stdlib.h>
 

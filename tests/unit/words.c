@@ -4,7 +4,7 @@
 #include "mem.h"
 #include "str.h"
 #include "vkb-load/engine/command.h"
-#include "vkb-load/external/vbtool.h"
+#include "vkb-load/external/vbench.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 #include "plan.h"
-#include "assign.h"
 #include "axes.h"
 #include "benchcase.h"
 #include "casename.h"
+#include "caseset.h"
 #include "cmdargs.h"
 #include "config.h"
 #include "err.h"
@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "mixspec.h"
 #include "num.h"
+#include "opt.h"
 #include "ratespec.h"
 #include "record.h"
 #include "redact.h"
@@ -25,9 +26,11 @@
 #include "vkb-load/data/dataset.h"
 #include "vkb-load/engine/command.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,6 +257,580 @@ plan_explain_own_keys(const struct json *cas)
 	return why;
 }
 
+/*
+ * Values that the command line gives to keys of configurations: --set
+ * KEY=VALUE. A value is written as in vkb-config(5), without the quotes of
+ * JSON; numbers of a list are separated by commas, times may have a unit.
+ */
+
+/* Returns the row of a key that can be set by a text, or NULL, error reported.
+ */
+static const struct config_key *
+find_set_key(const char *name)
+{
+	const struct config_key *k = config_find("config", name);
+	const char *names[128];
+	char hint[STR_HINT];
+	size_t n = 0;
+
+	if (k && k->rule != CONFIG_ANY && k->rule != CONFIG_SETTINGS &&
+	    k->rule != CONFIG_SETTINGS_SET && k->rule != CONFIG_OBJECT &&
+	    (k->rule != CONFIG_CPUS || k->list == CONFIG_SINGLE))
+		return k;
+	if (k) {
+		err_say("option '--set': '%s' is more than a text or a "
+			"number: write it into a configuration",
+		    name);
+		return NULL;
+	}
+	for (k = config_keys; k->name; k++)
+		if (str_has_part(k->where, "config", ' ') && n < 127)
+			names[n++] = k->name;
+	names[n] = NULL;
+	err_say("option '--set': a configuration has no key '%s'%s", name,
+	    str_hint(hint, name, names));
+	return NULL;
+}
+
+/* Returns the number or boolean that the text is, or the text. */
+static struct json *
+read_scalar(const struct config_key *k, const char *text)
+{
+	struct json *said = json_string(text);
+	int truth = k->rule == CONFIG_BOOL ? configfit_parse_truth(said) : -1;
+	double v;
+
+	if (truth >= 0) {
+		json_free(said);
+		return json_boolean(truth);
+	}
+	json_free(said);
+
+	if (k->rule == CONFIG_SECONDS
+		? num_duration(text, &v) == 0
+		: (k->rule == CONFIG_WHOLE || k->rule == CONFIG_SEED ||
+		      k->rule == CONFIG_SPEED) &&
+		    num_real(text, &v) == 0)
+		return json_number(v);
+	if (k->rule == CONFIG_SEED && strcmp(text, "true") == 0)
+		return json_boolean(true);
+	if (k->rule == CONFIG_SEED && strcmp(text, "false") == 0)
+		return json_boolean(false);
+	return json_string(text);
+}
+
+/* Returns the value as a configuration has it. */
+static struct json *
+read_set_value(const struct config_key *k, const char *text)
+{
+	struct json *list;
+	char *word;
+	size_t n;
+
+	if (k->list == CONFIG_SINGLE ||
+	    (k->list == CONFIG_LISTABLE && k->rule != CONFIG_WHOLE))
+		return read_scalar(k, text);
+	list = json_array();
+	if (k->rule == CONFIG_TEXT) {
+		json_push(list, json_string(text));
+		return list;
+	}
+	for (bool more = true; more; text += n + 1) {
+		n = strcspn(text, ",");
+		more = text[n];
+		word = mem_strn(text, n);
+		json_push(list, read_scalar(k, word));
+		free(word);
+	}
+	return list;
+}
+
+/* Checks one value, or each of a list. 0, or -1, error reported. */
+static int
+check_value(const struct config_key *k, const struct json *v,
+    const char *option, const char *given)
+{
+	char *name = mem_printf("option '%s'", option);
+	struct configwalk w = {.name = name};
+
+	str_printf(&w.path, "%s=%s", k->name, given);
+	if (json_type(v) != JSON_ARRAY) {
+		if (!configfit_matches(&w, k, v))
+			configfit_report(&w, "config", k, v);
+	} else
+		for (v = json_first(v); v; v = json_next(v))
+			if (!configfit_matches(&w, k, v))
+				configfit_report(&w, "config", k, v);
+	str_free(&w.path);
+	free(name);
+	return w.problems ? -1 : 0;
+}
+
+int
+plan_add_value(
+    struct json *values, const char *option, const char *key, const char *text)
+{
+	const struct config_key *k = find_set_key(key);
+	struct json *v = k ? read_set_value(k, text) : NULL;
+	int rc = k ? check_value(k, v, option, text) : -1;
+
+	if (v)
+		json_set(values, key, v);
+	return rc;
+}
+
+/* Adds the value of "KEY=VALUE". 0, or -1, error reported. */
+static int
+parse_one(struct json *to, const char *text)
+{
+	const char *eq = strchr(text, '=');
+	char *name = eq ? mem_strn(text, (size_t)(eq - text)) : NULL;
+	int rc = -1;
+
+	if (!eq || eq == text)
+		err_say("option '--set': '%s' is not KEY=VALUE", text);
+	else
+		rc = plan_add_value(to, "--set", name, eq + 1);
+	free(name);
+	return rc;
+}
+
+/* 0, or -1, error reported, if two values exclude each other. */
+static int
+check_pairs(const struct json *values)
+{
+	const struct config_key *k;
+
+	for (const struct json *a = json_first(values); a; a = json_next(a)) {
+		k = config_find("config", json_key(a));
+		for (const struct json *b = json_first(values); b;
+		     b = json_next(b))
+			if (config_is_given(values, k->name) &&
+			    config_is_given(values, json_key(b)) &&
+			    config_excludes(
+				k, config_find("config", json_key(b))))
+				return err_fail("option '--set': '%s' and '%s' "
+						"exclude each other",
+				    k->name, json_key(b));
+	}
+	return 0;
+}
+
+/*
+ * Adds the values to an object, checked by the rules of their keys. 0, or -1,
+ * error reported.
+ */
+static int
+assign_parse(const struct opt_list *set, struct json *values)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < set->n; i++)
+		if (parse_one(values, set->v[i]) < 0)
+			rc = -1;
+	return rc < 0 ? -1 : check_pairs(values);
+}
+
+/* Is a value replaced by that of the key, since they exclude each other, or
+ * since it is the order of another mix? */
+static bool
+is_replaced(const struct config_key *other, const struct config_key *k)
+{
+	return config_excludes(k, other) ||
+	    (config_excludes(other, k) && strcmp(other->name, "replay") != 0) ||
+	    (other->needs && k->rule == CONFIG_MIX &&
+		strcmp(other->needs, k->name) == 0);
+}
+
+/* Removes what the value replaces, and of writers and readers the value. */
+static void
+remove_replaced(struct json *of, const struct json *values, bool part)
+{
+	const struct config_key *k;
+
+	for (const struct json *v = json_first(values); v; v = json_next(v)) {
+		k = config_find("config", json_key(v));
+		for (const struct config_key *o = config_keys; o->name; o++)
+			if (o->rule != CONFIG_OBJECT && is_replaced(o, k) &&
+			    config_is_given(values, k->name))
+				json_del(of, o->name);
+		if (part)
+			json_del(of, k->name);
+	}
+}
+
+static void
+set_values(struct json *of, const struct json *values)
+{
+	remove_replaced(of, values, false);
+	for (const struct json *v = json_first(values); v; v = json_next(v))
+		json_set(of, json_key(v), json_dup(v));
+}
+
+/* Sets values in each scenario of a list; its writers and readers have them
+ * from there. */
+static void
+set_in_scenarios(struct json *list, const struct json *values)
+{
+	struct json *part;
+
+	for (struct json *s = json_first(list); s; s = json_next(s)) {
+		if (json_type(s) != JSON_OBJECT)
+			continue; /* an error, which the check reports */
+		set_values(s, values);
+		for (size_t i = 0; i < 2; i++)
+			for (part = json_first(json_get(s, side_keys[i])); part;
+			     part = json_next(part))
+				remove_replaced(part, values, true);
+	}
+}
+
+/* Returns the values that scenarios have, or those that they do not have. */
+static struct json *
+select_values(const struct json *values, bool scenario)
+{
+	struct json *some = json_object();
+
+	for (const struct json *v = json_first(values); v; v = json_next(v))
+		if (scenario == (config_find("scenario", json_key(v)) != NULL))
+			json_set(some, json_key(v), json_dup(v));
+	return some;
+}
+
+static void
+set_in_config(struct json *cfg, const struct json *values)
+{
+	struct json *groups = json_get(cfg, "test_groups");
+	struct json *scenarios = json_get(cfg, "scenarios");
+	struct json *inner, *outer;
+
+	if (!groups && !scenarios) {
+		set_values(cfg, values);
+		return;
+	}
+	inner = select_values(values, true);
+	outer = select_values(values, false);
+	set_values(cfg, outer);
+	set_in_scenarios(scenarios, inner);
+	for (struct json *g = json_first(groups); g; g = json_next(g))
+		set_in_scenarios(json_get(g, "scenarios"), inner);
+	json_free(inner);
+	json_free(outer);
+}
+
+/*
+ * Sets the values in each configuration of a document that is not checked yet;
+ * those that scenarios have too, in each scenario. What contradicts a value,
+ * such as 'sequential' and 'keys', and values of writers and readers are
+ * removed.
+ */
+static void
+assign_apply(const struct json *values, struct json *doc)
+{
+	bool list = json_type(doc) == JSON_ARRAY;
+	struct json *cfg = list ? json_first(doc) : doc;
+
+	for (; cfg; cfg = list ? json_next(cfg) : NULL)
+		if (json_type(cfg) == JSON_OBJECT)
+			set_in_config(cfg, values);
+}
+
+/* Ids become names of folders, so bytes of long texts are left out. */
+#define PART_MOST 24 /* of a command of a mix */
+#define MIX_MOST 72  /* then further commands are only counted */
+#define COMMAND_MOST 96
+#define VALUES_MOST 48
+
+/* Appends text, with "_" for characters that a shell or a path may not have. */
+static void
+add_plain(struct str *s, const char *text)
+{
+	for (; *text; text++)
+		str_addc(s,
+		    isalnum((unsigned char)*text) || strchr("._+:=", *text)
+			? *text
+			: '_');
+}
+
+static void
+add_number(struct str *s, const char *letter, const struct json *v)
+{
+	if (v)
+		str_printf(s, "%s%.15g", letter, json_num(v, 0));
+}
+
+/* search.reader-threads 8 becomes reader-threads8, as in the Python tool. */
+static void
+add_settings(struct str *s, const struct json *set)
+{
+	const char *name, *dot;
+	char sep = '\0';
+
+	for (const struct json *m = json_first(set); m; m = json_next(m)) {
+		name = json_key(m);
+		dot = strrchr(name, '.');
+		if (sep)
+			str_addc(s, sep);
+		add_plain(s, dot ? dot + 1 : name);
+		if (json_str(m))
+			add_plain(s, json_str(m));
+		else
+			str_printf(s, "%.15g", json_num(m, 0));
+		sep = '_';
+	}
+}
+
+/* "GET 90, SET 10" becomes GET90+SET10. */
+static void
+add_mix(struct str *s, const char *text)
+{
+	struct mixspec m;
+	struct str part = {0};
+	size_t begin = s->len;
+
+	free(mixspec_parse(text, &m));
+	for (size_t i = 0; i < m.n; i++) {
+		if (s->len - begin > MIX_MOST) {
+			str_printf(s, "+%zu_more", m.n - i);
+			break;
+		}
+		str_clear(&part);
+		str_add(&part, m.v[i].command);
+		str_cut(&part, PART_MOST);
+		str_add(s, i ? "+" : "");
+		add_plain(s, part.s);
+		str_printf(s, "%.15g", m.v[i].weight);
+	}
+	str_free(&part);
+	mixspec_free(&m);
+}
+
+/* Appends a text that may be long. */
+static void
+add_cut(struct str *s, const char *text, size_t most)
+{
+	struct str part = {0};
+
+	if (!text)
+		return;
+	str_add(&part, text);
+	str_cut(&part, most);
+	add_plain(s, part.s);
+	str_free(&part);
+}
+
+static void
+add_test(struct str *s, const struct json *c)
+{
+	const char *test = json_get_str(c, "test_id");
+
+	if (test) {
+		add_plain(s, test);
+		add_number(s, "-i", json_get(c, "iteration"));
+		add_number(s, "-again", json_get(c, "occurrence"));
+	} else if (json_get_str(c, "mix"))
+		add_mix(s, json_get_str(c, "mix"));
+	else
+		add_cut(s, json_get_str(c, "command"), COMMAND_MOST);
+}
+
+/* Adds the engine, or its latency if it is not the usual one. */
+static void
+add_engine(struct str *s, const struct config_key *k, const struct json *c)
+{
+	const char *engine = bench_case_engine(c);
+
+	if (strcmp(engine, BENCH_CASE_NATIVE) != 0) {
+		str_addc(s, '-');
+		add_plain(s, engine);
+	} else if (json_get(c, k->identity))
+		str_add(s, k->id);
+}
+
+/* Adds the value that the case has of a key. */
+static void
+add_value(struct str *s, const struct config_key *k, const struct json *v)
+{
+	switch (json_type(v)) {
+	case JSON_BOOL:
+		str_add(s, json_bool(v, false) ? k->id : "");
+		break;
+	case JSON_NUMBER:
+		if (k->form != CONFIG_ID_ABOVE_1 || json_num(v, 0) > 1)
+			add_number(s, k->id, v);
+		break;
+	default:
+		if (k->form == CONFIG_ID_WORD || json_str(v) || json_len(v))
+			str_add(s, k->id);
+		if (k->form == CONFIG_ID_WORD)
+			break;
+		if (json_str(v))
+			add_cut(s, json_str(v),
+			    k->rule == CONFIG_VALUESPEC ? VALUES_MOST
+							: SIZE_MAX);
+		else
+			add_settings(s, v);
+	}
+}
+
+/* Adds the values of the keys that have this form in an id, or, with 'rest',
+ * of those that have another form than the first and the last. */
+static void
+add_values(struct str *s, const struct json *c, enum config_id form, bool rest)
+{
+	const struct json *v;
+
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		if (!k->id ||
+		    (rest ? k->form == CONFIG_ID_SIZE ||
+				k->form == CONFIG_ID_LONG
+			  : k->form != form))
+			continue;
+		v = json_get(c, k->identity);
+		if (k->form == CONFIG_ID_ENGINE)
+			add_engine(s, k, c);
+		else if (v)
+			add_value(s, k, v);
+	}
+}
+
+static void
+format_id(struct str *s, const struct json *c, bool more)
+{
+	add_test(s, c);
+	if (!json_get(c, "test_id"))
+		add_values(s, c, CONFIG_ID_SIZE, false);
+	add_values(s, c, CONFIG_ID_VALUE, true);
+	if (more)
+		add_values(s, c, CONFIG_ID_LONG, false);
+}
+
+void
+plan_format_id(struct str *s, const struct json *config, bool more)
+{
+	struct json *c = jsonpublic_copy(config);
+
+	format_id(s, c, more);
+	json_free(c);
+}
+
+/* 0, or -1, error reported, if cases of one identity differ elsewhere. */
+static int
+check_duplicate(const struct json *a, const struct json *b)
+{
+	static const char *const parts[] = {"server", "client"};
+	const char *key = NULL;
+	struct str s = {0};
+	size_t i = 0;
+
+	while (i < 2 && !key) {
+		key = json_difference(
+		    json_get(a, parts[i]), json_get(b, parts[i]));
+		i++;
+	}
+	if (!key)
+		return 0;
+	/* As they are in a configuration. */
+	if (strcmp(key, "timeout_s") == 0)
+		key = "timeout";
+	else if (strcmp(key, "cpus") == 0)
+		key = i == 1 ? "server_cpu_range" : "client_cpu_range";
+	plan_format_id(&s, json_get(a, "config"), false);
+	err_say("case %s is planned twice with different \"%s\" of the %s, "
+		"which is not part of its identity: run them in two sessions "
+		"with an '--output' each",
+	    s.s, key, parts[i - 1]);
+	str_free(&s);
+	return -1;
+}
+
+static int
+drop_duplicates(struct plan *p)
+{
+	struct json **first = mem_array(p->n + 1, sizeof *first), *cas;
+	struct caseset *identities = caseset_new();
+	size_t n = p->n, id, dropped = 0;
+	int rc = 0;
+
+	p->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		cas = p->cases[i];
+		id = caseset_add_value(identities, json_get(cas, "config"));
+		if (!first[id]) {
+			first[id] = p->cases[p->n++] = cas;
+			continue;
+		}
+		if (check_duplicate(first[id], cas) < 0)
+			rc = -1;
+		else
+			dropped++;
+		json_free(cas);
+	}
+	caseset_free(identities);
+	free(first);
+	if (dropped)
+		err_say("%zu duplicate case%s dropped", dropped,
+		    num_plural(dropped));
+	return rc;
+}
+
+/* Marks the cases whose id is not unique. Returns their number. */
+static size_t
+mark_equal_ids(const struct plan *p, bool *same)
+{
+	size_t *id = mem_array(p->n + 1, sizeof *id), equal = 0;
+	size_t *times = mem_array(p->n + 1, sizeof *times);
+	struct intern *ids = intern_new();
+
+	for (size_t i = 0; i < p->n; i++) {
+		id[i] = intern_id(ids, json_get_str(p->cases[i], "id"));
+		times[id[i]]++;
+	}
+	for (size_t i = 0; i < p->n; i++)
+		equal += same[i] = times[id[i]] > 1;
+	intern_free(ids);
+	free(times);
+	free(id);
+	return equal;
+}
+
+/* Tries a short id, then a longer one, then a number, until all differ. */
+int
+plan_name_cases(struct plan *p)
+{
+	int rc = drop_duplicates(p);
+	bool *given = mem_array(p->n + 1, sizeof *given);
+	bool *same = mem_array(p->n + 1, sizeof *same);
+	struct str s = {0};
+	size_t i, n;
+
+	for (i = 0; i < p->n; i++)
+		given[i] = *json_get_str(p->cases[i], "id");
+	for (size_t round = 0; round < p->n + 3; round++) {
+		for (i = 0, n = 0; i < p->n; i++) {
+			if (given[i] || (round && !same[i]))
+				continue;
+			str_clear(&s);
+			plan_format_id(
+			    &s, json_get(p->cases[i], "config"), round > 0);
+			if (round > 1)
+				str_printf(&s, "-%zu", ++n);
+			json_set_str(p->cases[i], "id", s.s);
+		}
+		if (!mark_equal_ids(p, same))
+			break;
+	}
+	for (i = 0; i < p->n && rc == 0; i++)
+		if (same[i])
+			rc = err_fail("two different cases have the id '%s': "
+				      "rename one",
+			    json_get_str(p->cases[i], "id"));
+	str_free(&s);
+	free(given);
+	free(same);
+	return rc;
+}
+
 /* Most cases of all files; three lists of 2,999 values make 27 billion. */
 #define PLAN_MOST 100000
 
@@ -380,14 +957,13 @@ override_part(const struct plan_want *w, struct json *part)
 static void
 override_config(const struct plan_want *w, struct json *config)
 {
-	static const char *const sides[] = {"writes", "reads"};
 	struct json *part;
 
 	override_length(w, config, "duration_s");
 	if (w->warmup >= 0)
 		json_set_num(config, "warmup_s", w->warmup);
 	for (size_t i = 0; i < 2; i++)
-		for (part = json_first(json_get(config, sides[i])); part;
+		for (part = json_first(json_get(config, side_keys[i])); part;
 		     part = json_next(part))
 			override_part(w, part);
 	if (w->no_flush)
@@ -472,13 +1048,13 @@ normalize_values(struct json *config, bool part)
 static void
 normalize_config(struct json *config)
 {
-	static const char *const sides[] = {"writes", "reads"};
 	const char *latency = json_get_str(config, "latency"), *command;
 
 	normalize_values(config, false);
 	for (size_t i = 0; i < 2; i++)
-		for (struct json *p = json_first(json_get(config, sides[i])); p;
-		     p = json_next(p))
+		for (struct json *p =
+			 json_first(json_get(config, side_keys[i]));
+		     p; p = json_next(p))
 			normalize_values(p, true);
 	command = json_get_str(config, "command");
 	if (command && strcmp(command, "LRANGE") == 0)

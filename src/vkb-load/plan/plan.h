@@ -28,7 +28,7 @@ struct plan_want {
 	double duration;                /* 0: unchanged */
 	double warmup;                  /* negative: unchanged */
 	const char *replay;             /* the same */
-	struct opt_list sets;           /* of --set, see assign.h */
+	struct opt_list sets;           /* of --set: KEY=VALUE */
 	struct json *set;               /* all these values */
 	bool skip_config_set, skip_profiling;
 	bool lenient;
@@ -90,5 +90,10 @@ char *plan_explain_own_keys(const struct json *cas);
 
 /* Drops duplicate cases, names the others. 0, or -1, error reported. */
 int plan_name_cases(struct plan *);
+
+/* Adds the value of a key, which an option gives, to an object. 0, or -1, error
+ * reported. */
+int plan_add_value(
+    struct json *values, const char *option, const char *key, const char *text);
 
 #endif
