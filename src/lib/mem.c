@@ -43,6 +43,14 @@ mem_grow(void *p, size_t n, size_t *cap, size_t size)
 	return mem_resize(p, *cap, size);
 }
 
+void
+mem_sort(
+    void *p, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+	if (n)
+		qsort(p, n, size, compare);
+}
+
 char *
 mem_str(const char *s)
 {

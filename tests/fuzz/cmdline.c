@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!list && !why)
 		abort();
 	if (list) {
-		line = vbtool_text(list);
+		line = vbench_text(list);
 		again = command_split(line, &m, &why);
 		if (!again || m != n)
 			abort();

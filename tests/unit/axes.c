@@ -2,7 +2,6 @@
 #include "tap.h"
 
 #include "json.h"
-#include "vkb-load/plan/axes.h"
 #include "vkb-load/plan/plan.h"
 
 #include <stdlib.h>
@@ -38,14 +37,14 @@ servers(void)
 	struct json *set = parse("{\"hz\":3}");
 	struct plan_axes x = {.cfg = cfg};
 
-	is_json(axes_make_server(&x, &why),
+	is_json(plan_make_server(&x, &why),
 	    "{\"host\":\"127.0.0.2\",\"port\":7000,\"unixsocket\":true,"
 	    "\"cpus\":[\"0-1\"],\"aslr\":false}",
 	    "one server has the port and the first CPUs");
 	x.cluster = x.tls = true;
 	x.io_threads = 4;
 	x.set = set;
-	is_json(axes_make_server(&x, &why),
+	is_json(plan_make_server(&x, &why),
 	    "{\"host\":\"127.0.0.2\",\"port\":7100,\"unixsocket\":true,"
 	    "\"tls\":true,\"primaries\":2,\"replicas\":1,\"io_threads\":4,"
 	    "\"config_set\":{\"hz\":3},"
@@ -54,25 +53,25 @@ servers(void)
 	json_free(cfg);
 	cfg = parse("{" CLUSTER ",\"aslr\":true,\"server_cpu_range\":\"5\"}");
 	x = (struct plan_axes){.cfg = cfg, .cluster = true};
-	is_json(axes_make_server(&x, &why),
+	is_json(plan_make_server(&x, &why),
 	    "{\"primaries\":2,\"replicas\":1,\"cpus\":[\"5\",\"5\",\"5\","
 	    "\"5\"]}",
 	    "one range of CPUs is for every node, and aslr is the default");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":2,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
-	is_json(axes_make_server(&x, &why),
+	is_json(plan_make_server(&x, &why),
 	    "{\"primaries\":2,\"cpus\":[\"1\",\"2\"]}",
 	    "each node of a cluster has the range in its place");
 	x.cluster = false;
-	is_json(axes_make_server(&x, &why), "{}",
+	is_json(plan_make_server(&x, &why), "{}",
 	    "ranges of a cluster do not apply to one server");
 	tap_ok(!why, "valid ranges of CPUs are not a problem");
 	json_free(cfg);
 	x.cfg = cfg =
 	    parse("{\"cluster_nodes\":3,\"cluster_cpu_ranges\":[\"1\",\"2\"]}");
 	x.cluster = true;
-	is_json(axes_make_server(&x, &why), "{\"primaries\":3}",
+	is_json(plan_make_server(&x, &why), "{\"primaries\":3}",
 	    "two ranges are not enough for three nodes");
 	tap_ok(why != NULL, "too few ranges are a problem");
 	free(why);
@@ -88,34 +87,34 @@ clients(void)
 	struct plan_axes x = {.cfg = cfg};
 	char *why;
 
-	is_json(axes_make_client(&x),
+	is_json(plan_make_client(&x),
 	    "{\"cpus\":\"2-4\",\"seed\":7,\"timeout_s\":8,\"max_lost\":9}",
 	    "the client has the CPUs behind those of the server");
 	x.cluster = true;
-	is_json(axes_make_client(&x),
+	is_json(plan_make_client(&x),
 	    "{\"cpus\":\"8-10\",\"seed\":7,\"timeout_s\":8,\"max_lost\":9}",
 	    "the client has the CPUs behind those of all nodes");
 	json_set(cfg, "test_groups", json_array());
 	json_del(cfg, "seed");
 	json_set(cfg, "seed", json_boolean(true));
-	is_json(axes_make_client(&x),
+	is_json(plan_make_client(&x),
 	    "{\"cpus\":\"8-10\",\"each\":[\"8-10\",\"11-13\",\"14-16\","
 	    "\"17-19\"],\"timeout_s\":8,\"max_lost\":9}",
 	    "clients of test groups have CPUs of their own; a seed of true is "
 	    "ignored");
 	x.cluster = false;
-	is_json(axes_make_client(&x),
+	is_json(plan_make_client(&x),
 	    "{\"cpus\":\"2-4\",\"timeout_s\":8,\"max_lost\":9}",
 	    "the CPUs of a single client are not listed");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"client_cpu_range\":\"3\"}");
-	is_json(axes_make_client(&x), "{\"cpus\":\"3\"}",
+	is_json(plan_make_client(&x), "{\"cpus\":\"3\"}",
 	    "without cpu_allocation the client has client_cpu_range");
 	json_free(cfg);
 	x.cfg = cfg = parse("{\"cpu_allocation\":{\"x\":1}}");
-	is_json(axes_make_server(&x, &why), "{\"cpus\":[\"0-0\"]}",
+	is_json(plan_make_server(&x, &why), "{\"cpus\":[\"0-0\"]}",
 	    "by default cpu_allocation gives a server one core");
-	is_json(axes_make_client(&x), "{\"cpus\":\"1-1\"}",
+	is_json(plan_make_client(&x), "{\"cpus\":\"1-1\"}",
 	    "by default cpu_allocation gives the client one core");
 	json_free(cfg);
 }
@@ -126,7 +125,7 @@ config(const char *cfg, struct plan_axes x, const char *start)
 	struct json *c = parse(start), *own = parse(cfg);
 
 	x.cfg = own;
-	axes_complete_config(&x, c);
+	plan_complete_config(&x, c);
 	json_free(own);
 	return c;
 }
@@ -199,7 +198,7 @@ is_order(struct plan_want want, const char *cfg, const char *wanted,
 	struct json *own = parse(cfg);
 
 	*order = '\0';
-	axes_each(&p, own, note);
+	plan_each(&p, own, note);
 	tap_str(order, wanted, what);
 	json_free(own);
 }

@@ -41,8 +41,8 @@ does(char *help, const char *command, bool cluster, const char *want)
 	    .seed = 7};
 	static const char same[] = "vb -h h -p 1 -n 8 -r 9 -d 3 -P 2 -c 5 ";
 	char **argv =
-	    vbtool_argv(&tool, &t, &w, &(struct vbtool_length){.requests = 8});
-	char *text = vbtool_text(argv);
+	    vbench_argv(&tool, &t, &w, &(struct vbtool_length){.requests = 8});
+	char *text = vbench_text(argv);
 
 	tap_ok(str_starts(text, same), "%s: %s", command, text);
 	if (strlen(text) > sizeof same)
@@ -82,7 +82,7 @@ says(const char *out, const char *command, const char *words, const char *want)
 	char **list = words ? command_split(words, &n, &why) : NULL, *got;
 	struct str s = {0};
 	bool quick;
-	struct json *m = vbtool_result(out, command, list, &quick, &s);
+	struct json *m = vbench_result(out, command, list, &quick, &s);
 
 	if (m)
 		str_printf(&s, "%g", json_get_num(m, "rps", -1));
@@ -148,7 +148,7 @@ refuses(char *help, const char *more, const char *want)
 	    "\"requests\":9,%s}}",
 	    more);
 	cas = json_parse(s.s, s.len, NULL, NULL);
-	why = vbtool_refuse(&tool, cas, false);
+	why = vbench_refuse(&tool, cas, false);
 	tap_str(why, want, want ? want : more);
 	free(why);
 	json_free(cas);
@@ -261,10 +261,10 @@ ended(int status, const char *out, const char *err, const char *want)
 
 	str_add(&c.out, out);
 	str_add(&c.err, err);
-	text = child_describe_end(&c, "vb");
+	text = vbench_describe_end(&c, "vb");
 	tap_str(text, want, want);
 	free(text);
-	child_free(&c);
+	vbench_free_child(&c);
 }
 
 /* The message about a program that ended, with the end of its output. */

@@ -61,7 +61,7 @@ is(const char *text, const char *want)
 	if (!tap_ok(list && n == count && !why && strcmp(got, want) == 0,
 		"<%s>", name.s))
 		printf("# got %s, wanted %s\n", got, want);
-	line = vbtool_text(list);
+	line = vbench_text(list);
 	second = command_split(line, &m, &why);
 	again = show(second);
 	if (!tap_ok(

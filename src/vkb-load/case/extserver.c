@@ -143,8 +143,7 @@ change_setting(struct settings *s, const struct target *t, size_t node,
 	if (!old)
 		return err_fail("the server has no setting '%s'", name);
 	/* If the answer is lost, the server may have the new value. */
-	s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
-	s->v[s->n++] = (struct settings_old){
+	*MEM_ADD(s->v, s->n, s->cap) = (struct settings_old){
 	    .node = node, .name = mem_str(name), .value = old};
 	reply =
 	    CONTROL_ASK(c, control_ms(&t->e, 0), "CONFIG", "SET", name, value);

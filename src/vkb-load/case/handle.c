@@ -152,8 +152,7 @@ keep_failure(struct coproc *c, struct json *rec)
 		json_free(rec);
 		return;
 	}
-	c->kept = mem_grow(c->kept, c->nkept, &c->cap, sizeof *c->kept);
-	c->kept[c->nkept++] = rec;
+	*MEM_ADD(c->kept, c->nkept, c->cap) = rec;
 }
 
 /* Returns the failure that was kept for the server, which the caller frees, or

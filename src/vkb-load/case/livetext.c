@@ -50,8 +50,7 @@ find_load(struct livetext *t, const char *name, const char *build)
 			return &t->loads[i];
 	if (t->n == LIVETEXT_MOST)
 		return NULL;
-	t->loads = mem_grow(t->loads, t->n, &t->cap, sizeof *t->loads);
-	l = &t->loads[t->n++];
+	l = MEM_ADD(t->loads, t->n, t->cap);
 	*l = (struct livetext_load){.name = mem_str(name),
 	    .build = mem_str(build),
 	    .latency = HIST_LATENCY()};

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 static void
 add_all(struct json *m, const struct json *more)

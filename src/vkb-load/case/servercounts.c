@@ -107,8 +107,7 @@ find_command(struct reading *r, const char *name, size_t n)
 			return &r->commands[i];
 	if (n >= NAME_MOST)
 		return NULL;
-	r->commands = mem_grow(r->commands, r->n, &r->cap, sizeof *r->commands);
-	c = &r->commands[r->n++];
+	c = MEM_ADD(r->commands, r->n, r->cap);
 	*c = (struct command){0};
 	memcpy(c->name, name, n);
 	for (size_t i = 0; i < PERCENTILES; i++)

@@ -143,26 +143,16 @@ target_each(const struct target *t,
 
 	for (size_t i = 0; i < t->e.nnodes && rc == 0; i++) {
 		c = target_client(t, i);
-		rc = c ? fn(t, i, c, arg) : -1;
+		rc = c && (!fn || fn(t, i, c, arg) == 0) ? 0 : -1;
 		client_close(c);
 	}
 	return rc;
 }
 
-static int
-ignore_client(const struct target *t, size_t i, struct client *c, void *arg)
-{
-	(void)t;
-	(void)i;
-	(void)c;
-	(void)arg;
-	return 0;
-}
-
 int
 target_check(const struct target *t)
 {
-	return t->e.db ? target_each(t, ignore_client, NULL) : 0;
+	return t->e.db ? target_each(t, NULL, NULL) : 0;
 }
 
 double

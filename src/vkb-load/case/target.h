@@ -39,8 +39,8 @@ int target_check(const struct target *);
 struct client *target_client(const struct target *, size_t i);
 
 /*
- * Calls 'fn' with a connection to each primary until a call returns -1; then,
- * or if one cannot be reached (reported), returns -1, else 0.
+ * Calls 'fn', or NULL, with a connection to each primary until a call returns
+ * -1; then, or if one cannot be reached (reported), returns -1, else 0.
  */
 int target_each(const struct target *,
     int (*fn)(const struct target *, size_t i, struct client *, void *),

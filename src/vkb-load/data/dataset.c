@@ -1001,8 +1001,7 @@ datasets_get(struct datasets *s, const struct dataset_want *want,
 		return NULL;
 	fresh.path = mem_str(want->path);
 	fresh.element = mem_str(element);
-	s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
-	s->v[s->n++] = fresh;
+	*MEM_ADD(s->v, s->n, s->cap) = fresh;
 	return fresh.d;
 }
 
@@ -1045,59 +1044,50 @@ find_recipe(const struct json *recipes, const char *path, const char **place)
 	return NULL;
 }
 
-/* Calls 'fn' for each file of a case until it returns non-zero. Returns that.
- */
-static int
-each_file(const struct json *config, int (*fn)(void *, const char *), void *arg)
+/* Returns the files of a case, with NULL behind the last; caller frees. */
+static const char **
+list_files(const struct json *config)
 {
-	static const char *const sides[] = {"writes", "reads"};
-	const char *path = json_get_str(config, "dataset");
-	int rc = path ? fn(arg, path) : 0;
+	const struct json *sides[] = {
+	    json_get(config, "writes"), json_get(config, "reads")};
+	const char **v =
+	    mem_array(json_len(sides[0]) + json_len(sides[1]) + 2, sizeof *v);
+	size_t n = 0;
 
+	if ((v[n] = json_get_str(config, "dataset")))
+		n++;
 	for (size_t i = 0; i < 2; i++) {
-		const struct json *p = json_first(json_get(config, sides[i]));
+		const struct json *p = json_first(sides[i]);
 
-		for (; p && rc == 0; p = json_next(p)) {
-			path = json_get_str(p, "dataset");
-			rc = path ? fn(arg, path) : 0;
-		}
+		for (; p; p = json_next(p))
+			if ((v[n] = json_get_str(p, "dataset")))
+				n++;
 	}
-	return rc;
-}
-
-struct recipe_copy {
-	const struct json *cfg;
-	struct json *to;
-};
-
-/* Adds the recipe of a file and those of its sources. */
-static int
-add_recipe(void *arg, const char *path)
-{
-	struct recipe_copy *t = arg;
-	const char *place, *source;
-	const struct json *m = find_recipe(t->cfg, path, &place);
-
-	if (!m)
-		return 0;
-	if (!t->to)
-		t->to = json_object();
-	if (!json_get(t->to, place))
-		json_set(t->to, place, json_object());
-	if (json_get(json_get(t->to, place), json_key(m)))
-		return 0;
-	json_set(json_get(t->to, place), json_key(m), json_dup(m));
-	source = json_get_str(m, "source");
-	return source ? add_recipe(t, source) : 0;
+	return v;
 }
 
 struct json *
 dataset_recipes(const struct json *cfg, const struct json *config)
 {
-	struct recipe_copy t = {.cfg = cfg};
+	const char **files = list_files(config), *place, *path;
+	struct json *to = NULL;
+	const struct json *m;
 
-	each_file(config, add_recipe, &t);
-	return t.to;
+	for (size_t i = 0; files[i]; i++)
+		/* Those of its sources, too. */
+		for (path = files[i];
+		     path && (m = find_recipe(cfg, path, &place));
+		     path = json_get_str(m, "source")) {
+			if (!to)
+				to = json_object();
+			if (!json_get(to, place))
+				json_set(to, place, json_object());
+			if (json_get(json_get(to, place), json_key(m)))
+				break;
+			json_set(json_get(to, place), json_key(m), json_dup(m));
+		}
+	free(files);
+	return to;
 }
 
 /* --- making the datasets */
@@ -1176,25 +1166,22 @@ make_once(struct making *m, const char *path, const char *name)
 	return rc;
 }
 
-static int
-check_dataset(void *arg, const char *path)
+/* Makes a file that has a recipe. Sets 'why' if it cannot be read then. */
+static void
+check_dataset(struct making *m, const char *path)
 {
-	struct making *m = arg;
 	const char *place;
 	const struct json *recipe = find_recipe(m->recipes, path, &place);
-	const char *name = recipe ? json_key(recipe) : NULL;
 
-	if (name && make_once(m, path, name) < 0)
-		return -1;
-	if (access(path, R_OK) == 0)
-		return 0;
-	m->why = name
+	if ((recipe && make_once(m, path, json_key(recipe)) < 0) ||
+	    access(path, R_OK) == 0)
+		return;
+	m->why = recipe
 	    ? mem_printf(
 		  "its dataset '%s' was not written by vkb-gendata", path)
 	    : mem_printf("its dataset '%s' cannot be read (%s), and no recipe "
 			 "makes it",
 		  path, strerror(errno));
-	return -1;
 }
 
 char *
@@ -1203,7 +1190,10 @@ dataset_make(
 {
 	struct making m = {
 	    .recipes = json_get(cas, "data"), .made = made, .stop = stop};
+	const char **files = list_files(json_get(cas, "config"));
 
-	each_file(json_get(cas, "config"), check_dataset, &m);
+	for (size_t i = 0; files[i] && !m.why; i++)
+		check_dataset(&m, files[i]);
+	free(files);
 	return m.why;
 }

@@ -213,9 +213,7 @@ start_schedule(struct worker *w)
 	w->base += r->start - w->stopped;
 	if (r->t0 == r->t1) /* a warm-up */
 		return;
-	w->windows = mem_grow(
-	    w->windows, w->nwindows, &w->windows_cap, sizeof *w->windows);
-	w->windows[w->nwindows++] = (struct window){
+	*MEM_ADD(w->windows, w->nwindows, w->windows_cap) = (struct window){
 	    r->from - w->base, r->t0 - w->base, r->t1 - w->base};
 }
 

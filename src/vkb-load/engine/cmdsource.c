@@ -109,18 +109,15 @@ add_text(struct routes *x, const char *text)
 	const char *why;
 
 	if (command_known(text)) {
-		x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);
-		x->v[x->n++] = r;
+		*MEM_ADD(x->v, x->n, x->cap) = r;
 		return;
 	}
 	own = command_expand_prefix(text, x->target->prefix);
 	list = command_split(own, &n, &why);
 	for (; list && (k = command_next(list, n, &at, &times)); at += k + 1) {
 		r = make_route(x->target, list + at, k);
-		for (; times; times--) {
-			x->v = mem_grow(x->v, x->n, &x->cap, sizeof *x->v);
-			x->v[x->n++] = r;
-		}
+		for (; times; times--)
+			*MEM_ADD(x->v, x->n, x->cap) = r;
 	}
 	mem_free_list(list);
 	free(own);

@@ -81,9 +81,7 @@ dealer_add_ready(struct dealer_outbox *o, struct conn *c)
 	if (c->list->listed)
 		return;
 	c->list->listed = true;
-	o->ready =
-	    mem_grow(o->ready, o->nready, &o->ready_cap, sizeof *o->ready);
-	o->ready[o->nready++] = c;
+	*MEM_ADD(o->ready, o->nready, o->ready_cap) = c;
 }
 
 struct conn *
@@ -391,8 +389,7 @@ put_command(struct dealer *d, const struct dealer_command *x)
 	struct local *l = &d->locals[find_local(d, x->from)];
 
 	if (l->owner >= 0 && l->owner != x->from) {
-		l->held = mem_grow(l->held, l->nheld, &l->cap, sizeof *l->held);
-		l->held[l->nheld++] = *x;
+		*MEM_ADD(l->held, l->nheld, l->cap) = *x;
 		return;
 	}
 	place_in_turn(d, l, x);
@@ -575,10 +572,9 @@ read_next(struct dealer *d)
 		rc = tracefile_next(d->file, &d->next, &address);
 		d->read = rc > 0 && !address;
 		if (rc > 0 && address) {
-			d->origins = mem_grow(d->origins, d->norigins,
-			    &d->origins_cap, sizeof *d->origins);
-			d->origins[d->norigins++] = (struct origin){
-			    .script = strcmp(address, SCRIPT) == 0};
+			*MEM_ADD(d->origins, d->norigins, d->origins_cap) =
+			    (struct origin){
+				.script = strcmp(address, SCRIPT) == 0};
 		} else if (rc == 0)
 			end_trace(d);
 		else if (rc < 0) {
@@ -729,9 +725,7 @@ find_endless(struct trace *t, const char *path)
 			note_command(t, &c, ++nth);
 			continue;
 		}
-		t->endless =
-		    mem_grow(t->endless, t->n, &t->cap, sizeof *t->endless);
-		t->endless[t->n++] = 0;
+		*MEM_ADD(t->endless, t->n, t->cap) = 0;
 	}
 	if (file)
 		tracefile_close(file);

@@ -10,10 +10,8 @@
 #include "verify.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 void
 losses_add(struct run *r, uint64_t n, const char *fmt, ...)

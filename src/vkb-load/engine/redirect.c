@@ -141,8 +141,7 @@ queue_request(struct worker *w, const struct request *q)
 		memmove(d->queue, d->queue + d->head, d->n * sizeof *d->queue);
 		d->head = 0;
 	}
-	d->queue = mem_grow(d->queue, d->n, &d->cap, sizeof *d->queue);
-	r = &d->queue[d->n++];
+	r = MEM_ADD(d->queue, d->n, d->cap);
 	*r = *q;
 	r->asking = q->to.asking;
 	r->again = false;
@@ -155,9 +154,7 @@ queue_request(struct worker *w, const struct request *q)
 static void
 queue_later(struct worker *w, const struct request *q)
 {
-	w->later =
-	    mem_grow(w->later, w->nlater, &w->later_cap, sizeof *w->later);
-	w->later[w->nlater++] =
+	*MEM_ADD(w->later, w->nlater, w->later_cap) =
 	    (struct delayed_request){*q, w->loop.now + RETRY_NS};
 }
 

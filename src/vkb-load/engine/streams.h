@@ -8,7 +8,6 @@
 #include "engine.h"
 #include "run.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* The streams of one server, which run at the same time. */

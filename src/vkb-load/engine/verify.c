@@ -93,8 +93,7 @@ verify_written_add(struct verify_written *w, uint64_t id, const char *key,
 {
 	if (hash_id(id) > w->limit || hashset_add(w->ids, id))
 		return;
-	w->names = mem_grow(w->names, w->n, &w->cap, sizeof *w->names);
-	w->names[w->n++] = (struct verify_name){.id = id,
+	*MEM_ADD(w->names, w->n, w->cap) = (struct verify_name){.id = id,
 	    .at = w->nbytes,
 	    .nkey = (uint32_t)nkey,
 	    .nfield = (uint32_t)nfield,

@@ -300,7 +300,7 @@ push_test(struct list *l, const char *command)
 }
 
 char **
-vbtool_argv(const struct vbtool *tool, const struct engine_target *t,
+vbench_argv(const struct vbtool *tool, const struct engine_target *t,
     const struct engine_work *w, const struct vbtool_length *length)
 {
 	char **words = vbtool_words(tool, w, t->cluster);
@@ -340,7 +340,7 @@ vbtool_argv(const struct vbtool *tool, const struct engine_target *t,
 }
 
 char *
-vbtool_text(char *const *argv)
+vbench_text(char *const *argv)
 {
 	struct str s = {0};
 
@@ -476,7 +476,7 @@ find_unsupported(const struct json *c)
 }
 
 char *
-vbtool_refuse(const struct vbtool *v, const struct json *cas, bool login)
+vbench_refuse(const struct vbtool *v, const struct json *cas, bool login)
 {
 	const struct json *c = json_get(cas, "config");
 	const char *command = json_get_str(c, "command"), *option;
@@ -598,7 +598,7 @@ find_result(struct benchcsv *b, const char *command, bool words,
 }
 
 struct json *
-vbtool_result(const char *out, const char *command, char *const *words,
+vbench_result(const char *out, const char *command, char *const *words,
     bool *quick, struct str *why)
 {
 	char *text = words ? replace_title(out, words) : mem_str(out);
@@ -794,8 +794,8 @@ run_child(struct waiting *w, struct child *c)
  * Returns 0 if the program ended by itself; -1 after reporting that it could
  * not be started, or was killed for taking too long, sending nothing or
  * printing too much, or the servers did not answer; or -1 silently when *stop
- * is set. Its output is kept in any case; the caller calls child_free in any
- * case.
+ * is set. Its output is kept in any case; the caller calls vbench_free_child in
+ * any case.
  */
 static int
 child_run(const struct child_spec *s, struct child *c)
@@ -817,7 +817,7 @@ child_run(const struct child_spec *s, struct child *c)
 }
 
 void
-child_free(struct child *c)
+vbench_free_child(struct child *c)
 {
 	watch_free(c->watch);
 	servercounts_close(c->counts);
@@ -848,7 +848,7 @@ append_tail(struct str *to, const struct str *from)
 }
 
 char *
-child_describe_end(const struct child *c, const char *name)
+vbench_describe_end(const struct child *c, const char *name)
 {
 	struct str s = {0};
 	char how[80];
@@ -940,7 +940,7 @@ explain_case(
 	const struct vbench *v = self;
 
 	(void)roles;
-	return vbtool_refuse(&v->tool, c->record, v->login);
+	return vbench_refuse(&v->tool, c->record, v->login);
 }
 
 static struct rate *
@@ -977,8 +977,8 @@ static void
 keep_rate(
     struct vbench *v, const struct json *cas, double rps, long long requests)
 {
-	v->rates = mem_grow(v->rates, v->n, &v->cap, sizeof *v->rates);
-	v->rates[v->n++] = (struct rate){cas, rps, requests, false};
+	*MEM_ADD(v->rates, v->n, v->cap) =
+	    (struct rate){cas, rps, requests, false};
 }
 
 /* All runs of a case make the same number of requests, in all sessions. */
@@ -1029,11 +1029,11 @@ static int
 run_process(struct vbench *v, const struct engine_job *j,
     const struct vbtool_length *p, bool warmup, struct child *c)
 {
-	char **argv = vbtool_argv(&v->tool, &j->target->e, j->work, p), *text;
+	char **argv = vbench_argv(&v->tool, &j->target->e, j->work, p), *text;
 	int rc = start_child(v, j, p, warmup, argv, c);
 
 	if (j->raw && !warmup && (c->out.len || c->err.len)) {
-		text = vbtool_text(argv);
+		text = vbench_text(argv);
 		*j->raw = record_raw("valkey-csv", text,
 		    c->out.len ? c->out.s : c->err.s,
 		    c->out.len ? c->out.len : c->err.len);
@@ -1044,7 +1044,7 @@ run_process(struct vbench *v, const struct engine_job *j,
 		return -1;
 	if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 0)
 		return 0;
-	text = child_describe_end(c, vbtool_name(&v->tool));
+	text = vbench_describe_end(c, vbtool_name(&v->tool));
 	err_say("%s", text);
 	free(text);
 	return -1;
@@ -1064,12 +1064,12 @@ read_result(const struct vbench *v, const struct engine_job *j,
 	char *last;
 	bool too_quick;
 
-	metrics = vbtool_result(c->out.len ? c->out.s : "", j->work->command,
+	metrics = vbench_result(c->out.len ? c->out.s : "", j->work->command,
 	    words, &too_quick, &why);
 	if (quick)
 		*quick = too_quick;
 	if (!metrics && !(quick && too_quick)) {
-		last = child_describe_end(c, "it");
+		last = vbench_describe_end(c, "it");
 		err_say("%s %s; %s", vbtool_name(&v->tool), why.s, last);
 		free(last);
 	}
@@ -1116,7 +1116,7 @@ try_requests(struct vbench *v, const struct engine_job *j, double requests)
 	if (metrics)
 		rps = json_get_num(metrics, "rps", -1);
 	json_free(metrics);
-	child_free(&c);
+	vbench_free_child(&c);
 	return quick ? 0 : rps;
 }
 
@@ -1184,7 +1184,7 @@ warm_up(struct vbench *v, const struct engine_job *j, const struct how *h)
 	else
 		return 0;
 	rc = run_process(v, j, &p, true, &c);
-	child_free(&c);
+	vbench_free_child(&c);
 	return rc;
 }
 
@@ -1218,7 +1218,7 @@ measure_process(struct vbench *v, const struct engine_job *j,
 	    p->requests ? asked : SEEN * asked, j->cas, r);
 out:
 	json_free(metrics);
-	child_free(&c);
+	vbench_free_child(&c);
 	return rc;
 }
 

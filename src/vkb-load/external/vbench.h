@@ -59,14 +59,14 @@ struct vbtool_length {
  * NULL; caller frees. 'login': the server needs a password that is not part of
  * the case.
  */
-char *vbtool_refuse(const struct vbtool *, const struct json *cas, bool login);
+char *vbench_refuse(const struct vbtool *, const struct json *cas, bool login);
 
 /* Returns the argument list; NULL ends it. Free with mem_free_list. */
-char **vbtool_argv(const struct vbtool *, const struct engine_target *,
+char **vbench_argv(const struct vbtool *, const struct engine_target *,
     const struct engine_work *, const struct vbtool_length *);
 
 /* Returns the command line, quoted for a shell; caller frees. */
-char *vbtool_text(char *const *argv);
+char *vbench_text(char *const *argv);
 
 /*
  * Returns the metrics of the only result in its output, freed by the caller: of
@@ -74,7 +74,7 @@ char *vbtool_text(char *const *argv);
  * after adding the reason to 'why'; *quick: the run took less than a
  * millisecond, the resolution of such a program.
  */
-struct json *vbtool_result(const char *out, const char *command,
+struct json *vbench_result(const char *out, const char *command,
     char *const *words, bool *quick, struct str *why);
 
 /* A process of the program. */
@@ -86,9 +86,9 @@ struct child {
 	struct servercounts *counts;
 };
 
-void child_free(struct child *);
+void vbench_free_child(struct child *);
 
 /* Returns how it ended and its last output, in one line; caller frees. */
-char *child_describe_end(const struct child *, const char *name);
+char *vbench_describe_end(const struct child *, const char *name);
 
 #endif

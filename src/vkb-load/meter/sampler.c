@@ -80,9 +80,7 @@ take_reading(struct sampler *s)
 	struct sampler_reading *t;
 	size_t i;
 
-	s->data.readings = mem_grow(
-	    s->data.readings, s->data.n, &s->cap, sizeof *s->data.readings);
-	t = &s->data.readings[s->data.n++];
+	t = MEM_ADD(s->data.readings, s->data.n, s->cap);
 	*t = (struct sampler_reading){.at_ns = clock_ns(),
 	    .server_ns = s->data.nservers ? 0 : NAN,
 	    .memory_mb = s->data.nservers ? 0 : NAN,

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -91,10 +90,8 @@ task_list_threads(pid_t pid, size_t *n)
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
 	d = opendir(path);
 	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.') {
-			v = mem_grow(v, *n, &cap, sizeof *v);
-			v[(*n)++] = (pid_t)atoi(e->d_name);
-		}
+		if (e->d_name[0] != '.')
+			*MEM_ADD(v, *n, cap) = (pid_t)atoi(e->d_name);
 	if (d)
 		closedir(d);
 	return v;

@@ -20,8 +20,7 @@
 static void
 append_build(struct builds *b, struct json *rec)
 {
-	b->v = mem_grow(b->v, b->n, &b->cap, sizeof *b->v);
-	b->v[b->n++] = rec;
+	*MEM_ADD(b->v, b->n, b->cap) = rec;
 }
 
 void

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct plan;
+struct plan_axes;
 struct config_key;
 struct intern;
 struct json;
@@ -95,5 +97,21 @@ int plan_name_cases(struct plan *);
  * reported. */
 int plan_add_value(
     struct json *values, const char *option, const char *key, const char *text);
+
+/*
+ * Calls 'fn' for each combination that is wanted: of the axes, and without test
+ * groups of all lists of a configuration.
+ */
+void plan_each(struct plan *, const struct json *cfg,
+    void (*fn)(struct plan *, const struct plan_axes *));
+
+/* Completes the identity of a case, so that every value is explicit. */
+void plan_complete_config(const struct plan_axes *, struct json *config);
+
+/* New objects, owned by the caller. *why: what is wrong with it, or NULL;
+ * caller frees. */
+struct json *plan_make_server(const struct plan_axes *, char **why);
+
+struct json *plan_make_client(const struct plan_axes *);
 
 #endif

@@ -203,10 +203,8 @@ deciding_add(struct deciding *d, size_t cas, size_t build, size_t index,
 	for (size_t i = 0; i < METRICS && (m = find_metric(d, cas, i)); i++) {
 		struct column *c = find_column(d, cas, build, i);
 
-		while (c->n < index) {
-			c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
-			c->v[c->n++] = NAN;
-		}
+		while (c->n < index)
+			*MEM_ADD(c->v, c->n, c->cap) = NAN;
 		c->v[index - 1] = json_get_num(metrics, m->name, NAN);
 	}
 }

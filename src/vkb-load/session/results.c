@@ -72,8 +72,7 @@ add_piece(struct intact *f, off_t at, const void *bytes, size_t n)
 {
 	struct piece *p;
 
-	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
-	p = &f->v[f->n++];
+	p = MEM_ADD(f->v, f->n, f->cap);
 	p->at = at;
 	p->n = n;
 	hash_bytes(bytes, n, p->sum);
@@ -241,8 +240,7 @@ add_finished(struct results *r, struct json *rec)
 	str_free(&key);
 	if (id < r->n)
 		return;
-	r->done = mem_grow(r->done, r->n, &r->cap, sizeof *r->done);
-	r->done[r->n++] =
+	*MEM_ADD(r->done, r->n, r->cap) =
 	    (struct finished){.tool = tool && foreign ? mem_str(tool) : NULL,
 		.metrics = json_detach(rec, "metrics")};
 	if (!counted && (size_t)index > r->last)

@@ -932,8 +932,8 @@ static void
 append_step(struct call *x, const struct bench_case *cas, size_t number,
     bool *wanted, size_t *cap)
 {
-	x->steps = mem_grow(x->steps, x->n, cap, sizeof *x->steps);
-	x->steps[x->n++] = (struct step){cas, number, wanted, false};
+	*MEM_ADD(x->steps, x->n, *cap) =
+	    (struct step){cas, number, wanted, false};
 }
 
 /* Marks the wanted cases and those that make data for them. */
