@@ -424,22 +424,16 @@ extserver_login(const struct extserver *r, struct target *t)
 	t->e.prefix = r->prefix;
 }
 
+/* Makes the target of the nodes that the record has now. */
 static int
 make_server_target(struct extserver *r, bool unixsocket, double timeout_s)
 {
+	target_free(&r->t);
 	if (target_make(&r->t, r->record, unixsocket, NULL) < 0)
 		return -1;
 	extserver_login(r, &r->t);
 	r->t.e.timeout_s = timeout_s;
 	return 0;
-}
-
-/* The record has other nodes now. */
-static int
-remake_target(struct extserver *r, bool unixsocket, double timeout_s)
-{
-	target_free(&r->t);
-	return make_server_target(r, unixsocket, timeout_s);
 }
 
 static int
@@ -526,11 +520,11 @@ extserver_open(const struct extserver_opts *o)
 		goto out;
 	cluster = json_get_bool(r->record, "cluster", false);
 	if (cluster &&
-	    (remake_target(r, false, o->timeout_s) < 0 ||
+	    (make_server_target(r, false, o->timeout_s) < 0 ||
 		target_each(&r->t, ask_primary, r) < 0))
 		goto out;
 	if (json_len(json_get(r->record, "nodes")) > r->t.e.nnodes) {
-		if (remake_target(
+		if (make_server_target(
 			r, !cluster && o->at.unixsocket, o->timeout_s) < 0)
 			goto out;
 		set_replica_pids(r);

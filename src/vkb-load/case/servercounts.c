@@ -129,11 +129,11 @@ read_number(const char *line, const char *end, const char *name)
 	    : NAN;
 }
 
-/* Calls 'fn' for each line "PREFIXname:values" of an answer to INFO. */
-typedef void line_fn(struct command *, const char *line, const char *end);
-
+/* Adds the lines "PREFIXname:values" of an answer to INFO: sums of counts, or
+ * the highest percentiles. */
 static void
-read_lines(struct reading *r, const char *info, const char *prefix, line_fn *fn)
+read_lines(
+    struct reading *r, const char *info, const char *prefix, bool highest)
 {
 	struct command *c;
 	const char *p, *end, *colon;
@@ -144,24 +144,12 @@ read_lines(struct reading *r, const char *info, const char *prefix, line_fn *fn)
 		colon = p + strcspn(p, ":\r\n");
 		c = *colon == ':' ? find_command(r, p, (size_t)(colon - p))
 				  : NULL;
-		if (c)
-			fn(c, colon, end);
+		for (size_t i = 0; c && !highest && i < FIELDS; i++)
+			c->v[i] += read_number(colon, end, fields[i]);
+		for (size_t i = 0; c && highest && i < PERCENTILES; i++)
+			c->us[i] = fmax(c->us[i],
+			    read_number(colon, end, percentiles[i][0]));
 	}
-}
-
-static void
-add_counts(struct command *c, const char *line, const char *end)
-{
-	for (size_t i = 0; i < FIELDS; i++)
-		c->v[i] += read_number(line, end, fields[i]);
-}
-
-static void
-add_percentiles(struct command *c, const char *line, const char *end)
-{
-	for (size_t i = 0; i < PERCENTILES; i++)
-		c->us[i] =
-		    fmax(c->us[i], read_number(line, end, percentiles[i][0]));
 }
 
 /* Of names of any length. */
@@ -223,9 +211,8 @@ read_counts(struct servercounts *s, struct reading *r, size_t i, size_t end)
 		text = info ? reply_text(info) : client_error(s->v[i]);
 		r->known = info && reply_type(info) == REPLY_TEXT;
 		if (r->known) {
-			read_lines(r, text, "cmdstat_", add_counts);
-			read_lines(r, text, "latency_percentiles_usec_",
-			    add_percentiles);
+			read_lines(r, text, "cmdstat_", false);
+			read_lines(r, text, "latency_percentiles_usec_", true);
 			add_calls(&r->sums, text);
 			add_kinds(&r->sums, text);
 			for (size_t k = 0; k < SERVERCOUNTS_TOTALS; k++)

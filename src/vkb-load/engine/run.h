@@ -19,8 +19,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct conn;
-struct cursor;
 struct dealer;
 struct dealer_outbox;
 struct delayed_request;

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 struct cmdsource;
-struct engine_work;
 struct hashset;
 struct values;
 

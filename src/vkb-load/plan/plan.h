@@ -11,8 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct plan;
-struct plan_axes;
 struct config_key;
 struct intern;
 struct json;
