@@ -490,9 +490,7 @@ counters_name_part(struct worker *w, const char *name)
 	i = i < PARTS_MOST ? i : PARTS_MOST;
 	if (i < w->nparts)
 		return i;
-	w->parts =
-	    mem_grow(w->parts, w->nparts, &w->parts_cap, sizeof *w->parts);
-	init_part(w, &w->parts[w->nparts++]);
+	init_part(w, MEM_ADD(w->parts, w->nparts, w->parts_cap));
 	return i;
 }
 

@@ -1289,31 +1289,6 @@ try_steps(struct call *x)
 }
 
 /*
- * Runs a case that is not wanted, without recording it, if a later one needs
- * its data. 0 if all wanted cases were measured, or failed, and were written;
- * -1 if not all could be written, or *stop is set (the current run is not
- * written).
- */
-static int
-run_cases(struct session *r, struct case_run *v)
-{
-	struct call x;
-	size_t last = 0;
-	int rc;
-
-	call_begin(&x, r, v, 1);
-	rc = try_steps(&x);
-	for (size_t i = 0; i < x.n; i++)
-		if (x.steps[i].run)
-			last = i;
-	for (size_t i = 0; i < x.n && rc == 0; i++)
-		if (x.steps[i].run)
-			rc = call_run_step(&x, &x.steps[i], i == last);
-	call_end(&x);
-	return *r->context.stop ? -1 : rc;
-}
-
-/*
  * Can the roles of a case be loaded in slices? Several roles need a duration,
  * to end together. A rate that changes and storms go by the time, each search
  * chooses rates of its own, and a trace is replayed without breaks.
@@ -1504,9 +1479,9 @@ count_measured(const struct call *x, size_t n, size_t k)
 }
 
 /*
- * Runs the steps of n calls: what is measured in slices, what only makes its
- * data one server after the other. Returns 0; 1 if the rest has to be measured
- * alone; -1: stop.
+ * Runs the steps of n calls: of several what is measured in slices, what only
+ * makes its data one server after the other. Returns 0; 1 if the rest has to be
+ * measured alone; -1: stop.
  */
 static int
 run_calls(struct call *x, size_t n)
@@ -1525,13 +1500,13 @@ run_calls(struct call *x, size_t n)
 		last = x->steps[k].run ? k : last;
 	}
 	for (size_t k = 0; k <= last && rc == 0; k++)
-		if (count_measured(x, n, k))
+		if (n > 1 && count_measured(x, n, k))
 			rc = run_sliced_step(x, n, k, k == last);
 		else
 			for (size_t i = 0; i < n && rc == 0; i++)
 				rc = x[i].steps[k].run
-				    ? call_run_step(
-					  &x[i], &x[i].steps[k], false)
+				    ? call_run_step(&x[i], &x[i].steps[k],
+					  n == 1 && k == last)
 				    : 0;
 	return rc;
 }
@@ -1549,15 +1524,18 @@ explain_memory(const struct call *x, size_t n)
 }
 
 /*
- * The same for n turns of one scene on different builds, whose servers are
- * loaded in slices. can_slice must be true for them. If a case
- * fails on one of them, which may be the fault of another, nothing of it is
+ * Runs the cases of a turn that are wanted, and without recording it one whose
+ * data a later one needs; or those of n turns of one scene on different builds,
+ * whose servers are loaded in slices: can_slice must be true for them. Returns
+ * 0 if all were measured, or failed, and were written; -1 if not all could be
+ * written, or *stop is set (the current run is not written). If a case fails in
+ * slices on one server, which may be the fault of another, nothing of it is
  * written but the failed runs of servers that died, and 1 returned: what is
- * still wanted has to be run alone. If one of them is the reference, it is the
- * last; if its server died, all runs have failed.
+ * still wanted has to be run alone. If one of the servers is the reference, it
+ * is the last; if it died, all runs have failed.
  */
 static int
-run_cases_sliced(struct session *r, struct case_run *v, size_t n)
+run_cases(struct session *r, struct case_run *v, size_t n)
 {
 	struct call *x = mem_array(n, sizeof *x);
 	char *why;
@@ -1565,8 +1543,11 @@ run_cases_sliced(struct session *r, struct case_run *v, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		call_begin(&x[i], r, &v[i], n - v[n - 1].reference);
-	why = explain_memory(x, n);
-	rc = why ? refuse_slices(x, why) : run_calls(x, n);
+	why = n > 1 ? explain_memory(x, n) : NULL;
+	if (why)
+		rc = refuse_slices(x, why);
+	else if (n > 1 || (rc = try_steps(x)) == 0)
+		rc = run_calls(x, n);
 	for (size_t i = 0; i < n; i++)
 		call_end(&x[i]);
 	free(x);
@@ -1627,7 +1608,7 @@ run_alone(struct session *s, struct case_run *v)
 	for (int try = 0; try < tries && k == 0 && (!try || again); try++) {
 		s->a.progress.total += again;
 		v->failed = 0;
-		k = run_cases(s, v);
+		k = run_cases(s, v, 1);
 		s->failed += again = v->failed;
 	}
 	return k;
@@ -1680,7 +1661,7 @@ run_beside_reference(struct session *s, struct case_run *v)
 	int k = 0;
 
 	if (begin_reference(s, v, 1, &turn, &reference)) {
-		k = run_cases(s, &reference);
+		k = run_cases(s, &reference, 1);
 		s->unrelated += reference.failed;
 		free(reference.wanted);
 	}
@@ -1717,7 +1698,7 @@ run_together(struct session *s, size_t first, size_t n)
 	all = kept + reference;
 	together = together && all > 1;
 	if (together)
-		k = run_cases_sliced(s, v, all);
+		k = run_cases(s, v, all);
 	if (reference) /* if it failed, so did the runs beside it */
 		free(v[kept].wanted);
 	cas = s->a.scenes.v[s->a.turns[first].scene].v[0];
@@ -1914,7 +1895,7 @@ profile_scene(struct session *s, const struct turn *turn)
 		free(who);
 	}
 	if (n)
-		rc = take_lock(s) < 0 ? -1 : run_cases(s, &v);
+		rc = take_lock(s) < 0 ? -1 : run_cases(s, &v, 1);
 	s->unprofiled += v.failed;
 	free(v.wanted);
 	return rc;
