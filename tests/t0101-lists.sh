@@ -136,6 +136,17 @@ formats tests/fuzz takes each row of the table
 elffile_has_frames a unit test gives it machine code that no compiler makes
 schedule_make_order a unit test makes orders of cases that no server could run
 plan_format_id a unit test names single cases, which no plan has alone
+plan_name_cases a unit test names single cases, and two alike
+plan_each a unit test multiplies lists without commands
+plan_complete_config a unit test gives it axes, without a configuration
+plan_make_server a unit test gives it axes, without a configuration
+plan_make_client a unit test gives it axes, without a configuration
+vbench_argv a unit test makes arguments that no server would get
+vbench_refuse a unit test asks for loads that no configuration has alone
+vbench_text a unit test gives it output of valkey-benchmark
+vbench_result a unit test gives it output of valkey-benchmark
+vbench_describe_end a unit test gives it ends of processes
+vbench_free_child a unit test gives it ends of processes
 vocabulary_draw_rank a unit test counts thousands of draws
 pools_draw a unit test counts thousands of draws
 verify_written_add a unit test adds names that no load would write
