@@ -372,6 +372,14 @@ test_that 'a replay of a transaction without an end' vkb-serve fresh -- \
   sh -c '. ./watched; sh replay --replay broken.trace -c 1 --speed 0; cli mget n g >n'
 test_same '3  3 0' "$(xargs <n)  $(value requests replayed) $(value errors_total replayed)" \
   'the commands of other connections are executed'
+# A RESET in a transaction ends it; elsewhere it is not sent.
+{
+  printf '1.000001 [0 a] "%s"\n' RESET MULTI 'SET" "r" "1' RESET 'INCR" "m' RESET 'INCR" "m'
+} | vkb-record -q >reset.trace
+test_that 'a replay of a transaction that a RESET ends' vkb-serve fresh -- \
+  sh -c '. ./watched; sh replay --replay reset.trace -c 1 --speed 0; cli mget m r >m'
+test_same '2  5 0' "$(xargs <m)  $(value requests replayed) $(value errors_total replayed)" \
+  'what follows is executed, and the transaction is not'
 
 # --- vkb-load
 

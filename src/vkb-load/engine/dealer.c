@@ -178,6 +178,7 @@ struct dealer_command {
 /* A recorded connection. */
 struct origin {
 	bool script;
+	bool inside;       /* what was read last of it is in a transaction */
 	bool opening;      /* MULTI waits for the node of the transaction */
 	struct conn *conn; /* of an open transaction, or NULL */
 	struct dealer_command multi;
@@ -473,7 +474,7 @@ find_act(const struct tracefile_word *w)
 		const char *name;
 		enum dealer_act act;
 	} acts[] = {{"MULTI", MULTI}, {"EXEC", END}, {"DISCARD", END},
-	    {"SCRIPT", TO_ALL}, {"FUNCTION", TO_ALL}};
+	    {"RESET", END}, {"SCRIPT", TO_ALL}, {"FUNCTION", TO_ALL}};
 
 	for (size_t i = 0; i < sizeof acts / sizeof *acts; i++)
 		if (cmdargs_is(w, acts[i].name))
@@ -529,6 +530,21 @@ end_trace(struct dealer *d)
 	}
 }
 
+/* A RESET ends a transaction, and is not sent: a DISCARD does what is needed.
+ */
+static void
+replace_reset(struct dealer *d)
+{
+	static const struct tracefile_word discard = {"DISCARD", 7};
+
+	if (!d->origins[d->next.conn].inside ||
+	    !cmdargs_is(&d->next.words[0], "RESET"))
+		return;
+	d->next.words = &discard;
+	d->next.n = 1;
+	d->next.omitted = false;
+}
+
 /* Deals the command that was read, or counts why not. */
 static void
 deal_next(struct dealer *d)
@@ -542,19 +558,22 @@ deal_next(struct dealer *d)
 	d->nth++;
 	if (cmdargs_is(&c->words[0], "SELECT"))
 		return;
+	replace_reset(d);
 	cmdargs_name(c->words, c->n, name);
 	why = find_obstacle(d, &x);
 	if (!why && d->seen++ == d->worker->run->requests) {
 		end_trace(d);
 		return;
 	}
+	x.act = find_act(&c->words[0]);
+	if (!why && (x.act == MULTI || x.act == END))
+		d->origins[c->conn].inside = x.act == MULTI;
 	if (!is_ours(d, c->conn))
 		return;
 	if (why) {
 		counters_add_row(d->omitted, &d->nomitted, name, why, 1, true);
 		return;
 	}
-	x.act = find_act(&c->words[0]);
 	x.item.due_ns = (int64_t)(c->at_us * 1000);
 	x.item.part = counters_name_part(d->worker, name);
 	make_item(&x.item, c->words, c->n);
