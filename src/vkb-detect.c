@@ -185,10 +185,21 @@ decide_status(const struct branch *b, const struct findings *all,
 		    b->npoints ? b->points[b->npoints - 1].name : "");
 		return 2;
 	}
-	if (!r->latest && !all->ngroups && all->tooshort == all->series)
+	return 0;
+}
+
+/* Says that a history is too short, unless a report does. */
+static void
+warn_too_short(const struct output *out, size_t n, const struct findings *all,
+    const struct finding_rules *r)
+{
+	for (size_t i = 0; i < n; i++)
+		if (out[i].format <= FORMAT_MARKDOWN)
+			return;
+	if (all->series && !r->latest && !all->ngroups &&
+	    all->tooshort == all->series)
 		err_say("nothing was examined: a series needs %d commits",
 		    CHANGEPOINT_LEAST);
-	return 0;
 }
 
 static bool
@@ -277,6 +288,7 @@ detect_changes(const struct opts *o, const struct opt_args *args)
 	    metric_check_names(o->metrics, "no case", has_metric, &b) < 0;
 	finding_find_all(&all, &b, &r);
 	rc = decide_status(&b, &all, &r);
+	warn_too_short(out, nout, &all, &r);
 	for (size_t i = 0; i < nout; i++)
 		if (write_report(&out[i], &b, &all, &r) < 0)
 			rc = 2;
