@@ -357,4 +357,13 @@ test_that 'hostile names are accepted' continuous "$nasty" --file "$nasty.t" --m
   --issue-dir "$nasty/i"
 test_same complete "$(rows --file "$nasty.t" | jq -r .status)" 'the commit is complete with hostile names'
 test_empty "$(find . -name evil)" 'no hostile name is run as a command'
+
+# --- the reason of a failure
+
+sed -n '/^print_failure() {/,/^}/p' "$top/bin/vkb-continuous" >print_failure
+for line in "reading 'the failed/cfg.json'" "SET_unfailed: run 1" "SET: run 1 failed; see 'x'" 'the end'; do
+  echo "vkb-load: $line"
+done >said
+test_same "vkb-load: SET: run 1 failed; see 'x'" "$(err=said sh -c '. ./print_failure; print_failure vkb-load')" \
+  'a name with the word is not the reason'
 test_done
