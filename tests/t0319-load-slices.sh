@@ -168,10 +168,11 @@ printf '[{"commands":["SET","LPOP"],"pipelines":[1,8],%s,"duration":0.15},
   {"commands":["GET"],"pipelines":[1],%s,"duration":0.3,"rate":1000}]\n' \
   "$base" "$base" "$base" | sed 's/"cluster_mode":false/"cluster_mode":true,"cluster_nodes":2/' >cl.json
 test_that 'clusters' vkb-load --builds builds --order slices --runs 1 cl.json
-test_same true "$(jq -s 'map(select(.type == "run")) | length == 12 and
-  all(.run.slices >= 1 and .metrics.requests > 0 and .metrics.errors == 0 and
+test_same '12 []' "$(jq -sc 'map(select(.type == "run")) | "\(length) \(map(select(
+  (.run.slices >= 1 and .metrics.requests > 0 and .metrics.errors == 0 and
     (.config.rate == null or .metrics.requests >= 300) and
-    (.config.requests == null or .metrics.requests == 3000))' .out)" \
+    (.config.requests == null or .metrics.requests == 3000)) | not) |
+    [.config.command, .config.rate, .run.slices, .metrics.requests, .metrics.errors, .error]))"' .out | jq -r .)" \
   'are in slices'
 
 # --- failures
