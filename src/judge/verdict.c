@@ -10,14 +10,31 @@
 /* Instructions that a system call which switches threads takes the time of. */
 #define SYSCALL_COST 10000.0
 
+/* In records, and for people. */
+static const struct {
+	const char *name, *word;
+} names[VERDICTS] = {
+    [VERDICT_REGRESSION] = {"regression", "worse"},
+    [VERDICT_IMPROVEMENT] = {"improvement", "better"},
+    [VERDICT_DIFFERENT] = {"different", "different"},
+    [VERDICT_LIKELY_REGRESSION] = {"likely regression", "likely worse"},
+    [VERDICT_LIKELY_IMPROVEMENT] = {"likely improvement", "likely better"},
+    [VERDICT_LIKELY_DIFFERENT] = {"likely different", "likely different"},
+    [VERDICT_EQUIVALENT] = {"equivalent", "no change"},
+    [VERDICT_INCONCLUSIVE] = {"inconclusive", "undecided"},
+    [VERDICT_INSUFFICIENT] = {"insufficient", "too few runs"},
+};
+
 const char *
 verdict_name(enum verdict v)
 {
-	static const char *const names[VERDICTS] = {"regression", "improvement",
-	    "different", "likely regression", "likely improvement",
-	    "likely different", "equivalent", "inconclusive", "insufficient"};
+	return names[v].name;
+}
 
-	return names[v];
+const char *
+verdict_word(enum verdict v)
+{
+	return names[v].word;
 }
 
 enum verdict
@@ -187,23 +204,6 @@ estimate_ratio(const struct verdict_facts *f)
 	return f->median[0] == f->median[1] ? 1
 	    : f->median[1] > f->median[0]   ? INFINITY
 					    : 0;
-}
-
-const char *
-verdict_word(enum verdict v)
-{
-	static const char *const words[VERDICTS] = {
-	    [VERDICT_REGRESSION] = "worse",
-	    [VERDICT_LIKELY_REGRESSION] = "likely worse",
-	    [VERDICT_IMPROVEMENT] = "better",
-	    [VERDICT_LIKELY_IMPROVEMENT] = "likely better",
-	    [VERDICT_DIFFERENT] = "different",
-	    [VERDICT_LIKELY_DIFFERENT] = "likely different",
-	    [VERDICT_EQUIVALENT] = "no change",
-	    [VERDICT_INCONCLUSIVE] = "undecided",
-	    [VERDICT_INSUFFICIENT] = "too few runs"};
-
-	return words[v];
 }
 
 const char *

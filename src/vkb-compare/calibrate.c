@@ -63,7 +63,6 @@ struct calibration {
 	struct run *v; /* in the order of the cases, then of time */
 	size_t n, cap;
 	struct caseset *configs;
-	const struct json **config; /* of each number in configs */
 	struct intern *sessions;
 	/* When the first run of each session began; NULL: one does not say
 	 * it. Then sessions are in the order of the input. */
@@ -300,8 +299,8 @@ add_entry(struct calibration *c, const struct run *v, size_t n,
 	struct sample runs = {0};
 	struct metric_facts of;
 
-	e->kase =
-	    (struct kase){.config = c->config[v->kase], .parts = &e->part};
+	e->kase = (struct kase){
+	    .config = caseset_tree(c->configs, v->kase), .parts = &e->part};
 	e->pair = (struct pairing){.side = {&e->kase},
 	    .name = {mem_str(name)},
 	    .reference = REFERENCE_ANY};
@@ -363,6 +362,7 @@ calibrate(
     const char *const *files, size_t n, size_t runs, const struct rules *r)
 {
 	struct calibration *c = mem_new(sizeof *c);
+	const struct json **config;
 	struct casename *names;
 	size_t ncases, end;
 
@@ -377,12 +377,12 @@ calibrate(
 		err_say("the runs were measured beside several reference "
 			"servers: ratios to them are not calibrated");
 	ncases = caseset_count(c->configs);
-	c->config = mem_array(ncases + 1, sizeof *c->config);
+	config = mem_array(ncases + 1, sizeof *config);
 	for (size_t i = 0; i < ncases; i++)
-		c->config[i] = caseset_tree(c->configs, i);
-	names = casename_new(c->config, ncases);
+		config[i] = caseset_tree(c->configs, i);
+	names = casename_new(config, ncases);
 	for (size_t i = 0; i < c->n; i = end) {
-		char *name = casename_of(names, c->config[c->v[i].kase]);
+		char *name = casename_of(names, config[c->v[i].kase]);
 
 		end = i;
 		while (end < c->n && c->v[end].kase == c->v[i].kase)
@@ -391,6 +391,7 @@ calibrate(
 		free(name);
 	}
 	casename_free(names);
+	free(config);
 	if (c->nentries)
 		return c;
 	err_say("nothing to calibrate: no run has a metric that is judged");
@@ -409,7 +410,6 @@ calibrate_free(struct calibration *c)
 		json_free(c->v[i].metrics);
 	for (size_t i = 0; i < c->nstarts; i++)
 		free(c->starts[i]);
-	free(c->config);
 	free(c->reference);
 	free(c->entries);
 	free(c->v);

@@ -16,18 +16,18 @@
 
 /* Adds a case of one part, which it takes; merge_cases joins equal cases. */
 static void
-add_case(struct cases *c, const struct part *part)
+add_case(struct cases *c, struct part part)
 {
 	struct kase *k;
 
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	k = &c->v[c->n++];
-	*k = (struct kase){.config = caseset_tree(c->configs, part->config),
-	    .subject = caseset_tree(c->met, part->subject),
-	    .key = caseset_text(c->configs, part->config),
-	    .who = part->subject};
-	k->parts = mem_array(1, sizeof *part);
-	k->parts[k->nparts++] = *part;
+	*k = (struct kase){.config = caseset_tree(c->configs, part.config),
+	    .subject = caseset_tree(c->met, part.subject),
+	    .key = caseset_text(c->configs, part.config),
+	    .who = part.subject};
+	k->parts = mem_array(1, sizeof part);
+	k->parts[k->nparts++] = part;
 }
 
 int
@@ -67,7 +67,7 @@ compare_subjects(const void *a, const void *b, void *arg)
 /* Lists the subjects of the cases by their texts; of a case, 'who' is the
  * number of its subject, and becomes its index. */
 static void
-list_subjects(struct cases *c, const struct json *const *known)
+list_subjects(struct cases *c)
 {
 	size_t n = caseset_count(c->met), *at = mem_array(n + 1, sizeof *at);
 
@@ -81,7 +81,7 @@ list_subjects(struct cases *c, const struct json *const *known)
 	qsort_r(c->arrival, c->nsubjects, sizeof *c->arrival, compare_subjects,
 	    c->met);
 	for (size_t i = 0; i < c->nsubjects; i++) {
-		c->subjects[i] = known[c->arrival[i]];
+		c->subjects[i] = caseset_tree(c->met, c->arrival[i]);
 		at[c->arrival[i]] = i;
 	}
 	for (size_t i = 0; i < c->n; i++)
@@ -101,8 +101,7 @@ resolve_subjects(struct cases *c)
 	const struct json **known = mem_array(n + 1, sizeof *known);
 
 	for (size_t i = 0; i < c->n; i++)
-		if (!known[c->v[i].who])
-			known[c->v[i].who] = c->v[i].subject;
+		known[c->v[i].who] = c->v[i].subject;
 	for (size_t i = 0; i < n; i++) {
 		size_t fuller = caseset_find_fuller(known, n, known[i]);
 
@@ -114,7 +113,7 @@ resolve_subjects(struct cases *c)
 		while (into[*who] != *who)
 			*who = into[*who];
 	}
-	list_subjects(c, known);
+	list_subjects(c);
 	free(known);
 	free(into);
 }
@@ -171,7 +170,7 @@ add_build(struct cases *c, const struct json *build)
 	    subject, "binary_sha256", json_get_str(build, "binary_sha256"));
 	part.subject = caseset_add_value(c->met, subject);
 	part.rest = caseset_tree(c->configs, part.config);
-	add_case(c, &part);
+	add_case(c, part);
 	json_free(subject);
 }
 
@@ -186,7 +185,7 @@ add_record(struct cases *c, struct jsonl *in, const char *text, size_t n,
 	int rc = 0;
 
 	if (part_read(c->reader, &part, text, n)) {
-		add_case(c, &part);
+		add_case(c, part);
 		return 0;
 	}
 	if (record_tree(in, &rec) < 0)
@@ -232,11 +231,8 @@ cases_read(struct cases *c, const struct cases *with, const char *const *files,
 		    (got > 0 && add_record(c, in, text, len, runs, of) < 0))
 			rc = -1;
 	} while (got != 0);
-	for (size_t i = 0; i < summary_count(runs); i++) {
-		struct part part = part_take(c->reader, runs, i);
-
-		add_case(c, &part);
-	}
+	for (size_t i = 0; i < summary_count(runs); i++)
+		add_case(c, part_take(c->reader, runs, i));
 	summary_free(runs);
 	jsonl_close(in);
 	resolve_subjects(c);

@@ -154,17 +154,6 @@ report_find_visible(const struct row *row)
 	return plan_change(&p);
 }
 
-/* Sets how many rounds would make an undecided row clear. More runs help, but
- * not beside other programs or in another session. */
-static void
-plan_row(struct row *row)
-{
-	struct plan p = infer_plan(row);
-
-	if (!row->common && !row->busy)
-		row->needed = plan_rounds(&p);
-}
-
 static void
 decide_row(const struct comparison *c, struct row *row, enum claim_word word)
 {
@@ -172,6 +161,7 @@ decide_row(const struct comparison *c, struct row *row, enum claim_word word)
 	size_t have = f->m < f->n ? f->m : f->n;
 	size_t kept =
 	    f->paired || f->m < VERDICT_RUNS || f->n < VERDICT_RUNS ? have : 0;
+	struct plan p;
 
 	row->verdict =
 	    verdict_decide(f, row->metric->better, row->margin, word);
@@ -182,10 +172,14 @@ decide_row(const struct comparison *c, struct row *row, enum claim_word word)
 	row->waived = (row->verdict == VERDICT_REGRESSION ||
 			  row->verdict == VERDICT_LIKELY_REGRESSION) &&
 	    rules_is_waived(row);
-	if (row->verdict == VERDICT_INSUFFICIENT)
+	if (row->verdict == VERDICT_INSUFFICIENT) {
 		row->needed = VERDICT_RUNS;
-	else if (is_unclear(row))
-		plan_row(row);
+	} else if (is_unclear(row) && !row->common && !row->busy) {
+		/* More runs help, but not beside other programs or in another
+		 * session. */
+		p = infer_plan(row);
+		row->needed = plan_rounds(&p);
+	}
 	if (row->needed > kept)
 		row->minutes = (double)(row->needed - kept) *
 		    expect_seconds(row->pair) / 60;

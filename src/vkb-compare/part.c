@@ -328,33 +328,25 @@ take_metric(
 		*find_run(m, m->values) = runs[m->values];
 }
 
-/* Finishes the part that was read, by the JSON of its other members. Returns
- * it. */
+/* Returns the part that was read; 'rest' is the JSON of its other members. */
 static struct part
 finish_part(struct part_reader *r, const char *rest, size_t n)
 {
-	struct part *p = &r->part;
+	struct part p = r->part;
 
-	p->rest = caseset_tree(r->rests, caseset_add(r->rests, rest, n));
-	set_metrics(r, p);
-	p->metrics = mem_resize(p->metrics, p->nmetrics, sizeof *p->metrics);
-	return *p;
-}
-
-static void
-begin_part(struct part_reader *r)
-{
+	p.rest = caseset_tree(r->rests, caseset_add(r->rests, rest, n));
+	set_metrics(r, &p);
+	p.metrics = mem_resize(p.metrics, p.nmetrics, sizeof *p.metrics);
 	r->part = (struct part){0};
 	r->cap = 0;
+	return p;
 }
 
 struct part
 part_take(struct part_reader *r, struct summary *s, size_t i)
 {
-	struct summary_compared c;
+	struct summary_compared c = summary_compare(s, i, take_metric, r);
 
-	begin_part(r);
-	c = summary_compare(s, i, take_metric, r);
 	r->part.config = c.config;
 	r->part.subject = c.subject;
 	r->part.hists = c.hists;
@@ -365,11 +357,11 @@ part_take(struct part_reader *r, struct summary *s, size_t i)
 bool
 part_read(struct part_reader *r, struct part *p, const char *text, size_t n)
 {
-	begin_part(r);
 	r->hists = r->quantiles = (struct jsonscan_text){0};
 	str_clear(&r->rest);
 	if (!record_reader_read(r->reader, r, text, n, NULL, &r->rest)) {
 		part_free(&r->part);
+		r->cap = 0;
 		return false;
 	}
 	r->part.config = caseset_add(r->configs, r->config.s, r->config.n);
