@@ -161,8 +161,7 @@ intern_target(struct adding *a, const char *file)
 
 	if (id < a->n)
 		return id;
-	a->v = mem_grow(a->v, a->n, &a->cap, sizeof *a->v);
-	t = &a->v[a->n++];
+	t = MEM_ADD(a->v, a->n, a->cap);
 	*t = (struct target){
 	    .path = mem_printf("%s/%s", a->dir, file), .known = hashset_new()};
 	load_target(a, t);
@@ -203,8 +202,7 @@ add_measured(struct adding *a, const struct json *rec)
 	append_to_target(a, id, rec, make_key(rec, a->equal));
 	if (!session || hashset_add(a->paired, mix_hash(u.session, id)))
 		return;
-	a->uses = mem_grow(a->uses, a->nuses, &a->usecap, sizeof *a->uses);
-	a->uses[a->nuses++] = u;
+	*MEM_ADD(a->uses, a->nuses, a->usecap) = u;
 }
 
 static void
@@ -226,9 +224,8 @@ dispatch_record(struct adding *a, struct json *rec)
 		append_to_target(a, intern_target(a, ARCHIVE_COMMITS), rec,
 		    make_key(rec, a->equal));
 	else if (record_is(rec, "env") && session) {
-		a->envs =
-		    mem_grow(a->envs, a->nenvs, &a->envcap, sizeof *a->envs);
-		a->envs[a->nenvs++] = (struct env){hash_session(session), rec};
+		*MEM_ADD(a->envs, a->nenvs, a->envcap) =
+		    (struct env){hash_session(session), rec};
 		return;
 	} else if (record_is(rec, "run") || record_is(rec, "summary") ||
 	    (json_get(rec, "subject") &&

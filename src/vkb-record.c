@@ -230,8 +230,7 @@ show_summary(const char *path)
 		return -1;
 	s.names = intern_new();
 	rc = read_summary(t, &s);
-	if (s.n)
-		qsort(s.kinds, s.n, sizeof *s.kinds, compare_kinds);
+	mem_sort(s.kinds, s.n, sizeof *s.kinds, compare_kinds);
 	add_numbers(&out.s, tracefile_head(t), &s);
 	add_kinds(&out.s, &s);
 	intern_free(s.names);
@@ -249,8 +248,7 @@ struct addresses {
 static void
 add_address(struct addresses *a, const char *text)
 {
-	a->at = mem_grow(a->at, a->n, &a->cap, sizeof *a->at);
-	a->at[a->n++] = a->s.len;
+	*MEM_ADD(a->at, a->n, a->cap) = a->s.len;
 	str_visible(&a->s, text);
 	str_addc(&a->s, '\0');
 }

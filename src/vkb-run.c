@@ -680,8 +680,7 @@ read_results(const struct command *c, int fd, size_t *n)
 		id = intern_id(keys, key.s);
 		str_free(&key);
 		if (id == *n) {
-			v = mem_grow(v, *n, &cap, sizeof *v);
-			v[(*n)++] = (struct result){0};
+			*MEM_ADD(v, *n, cap) = (struct result){0};
 		}
 		add_result(&v[id], rec);
 	}

@@ -84,8 +84,7 @@ keep_summary(struct lines *l, struct json *rec)
 	json_canonical(&key, json_get(rec, "config"));
 	str_addc(&key, '\n');
 	json_canonical(&key, json_get(rec, "subject"));
-	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
-	l->v[l->n++] = (struct line){str_take(&key), rec};
+	*MEM_ADD(l->v, l->n, l->cap) = (struct line){str_take(&key), rec};
 }
 
 static void
@@ -449,8 +448,7 @@ finish_table(struct summary *s, struct lines *l)
 {
 	for (size_t i = 0; i < summary_count(s); i++)
 		keep_summary(l, summary_record(s, i, true));
-	if (l->n)
-		qsort(l->v, l->n, sizeof *l->v, compare_lines);
+	mem_sort(l->v, l->n, sizeof *l->v, compare_lines);
 	return print_table(l);
 }
 
@@ -478,8 +476,7 @@ finish_records(struct summary *s, struct lines *l)
 	size_t at = 0;
 	int rc = 0;
 
-	if (l->n)
-		qsort(l->v, l->n, sizeof *l->v, compare_lines);
+	mem_sort(l->v, l->n, sizeof *l->v, compare_lines);
 	for (size_t i = 0; i < summary_count(s) && rc == 0; i++) {
 		while (rc == 0 && at < l->n && is_before(&l->v[at], s, i))
 			rc = jsonl_write(STDOUT_FILENO, l->v[at++].rec);

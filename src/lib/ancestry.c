@@ -60,8 +60,7 @@ ancestry_add(struct ancestry *a, struct json *rec)
 
 	if (time && clock_utc(utc, time) == 0)
 		time = utc;
-	a->v = mem_grow(a->v, a->n, &a->cap, sizeof *a->v);
-	a->v[a->n++] = (struct node){.rec = rec,
+	*MEM_ADD(a->v, a->n, a->cap) = (struct node){.rec = rec,
 	    .id = json_get_str(rec, "commit"),
 	    .time = mem_str(time),
 	    .parent = NONE,
@@ -121,8 +120,7 @@ link_parents(struct ancestry *a)
 {
 	size_t kept = 0;
 
-	if (a->n)
-		qsort(a->v, a->n, sizeof *a->v, compare_by_id);
+	mem_sort(a->v, a->n, sizeof *a->v, compare_by_id);
 	for (size_t i = 0; i < a->n; i++)
 		if (kept && strcmp(a->v[kept - 1].id, a->v[i].id) == 0)
 			free_node(&a->v[i]);

@@ -112,15 +112,12 @@ add_series(struct branch *h, const struct reading_case *k, size_t *cap)
 
 	for (size_t i = 0; i < k->rows.ncols; i++)
 		r[i] = (struct rank){k->rows.cols[i].name, i};
-	if (k->rows.ncols)
-		qsort(r, k->rows.ncols, sizeof *r, compare_by_version);
+	mem_sort(r, k->rows.ncols, sizeof *r, compare_by_version);
 	for (size_t i = 0; i < k->rows.ncols; i++)
 		for (size_t j = 0; j < machines; j++) {
 			if (!has[j])
 				continue;
-			h->series = mem_grow(
-			    h->series, h->nseries, cap, sizeof *h->series);
-			h->series[h->nseries++] =
+			*MEM_ADD(h->series, h->nseries, *cap) =
 			    (struct branch_series){k, k->config,
 				get_metric(h->reading, r[i].text), r[i].was, j};
 		}
@@ -142,8 +139,7 @@ list_series(struct branch *h)
 		if (in->v[i].rows.n)
 			ok[nok++] = in->v[i].config;
 	}
-	if (in->n)
-		qsort(r, in->n, sizeof *r, compare_by_version);
+	mem_sort(r, in->n, sizeof *r, compare_by_version);
 	for (size_t i = 0; i < in->n; i++)
 		add_series(h, &in->v[r[i].was], &cap);
 	h->names = casename_new(ok, nok);
@@ -315,9 +311,8 @@ order_points(struct branch *h)
 	h->places = mem_array(all + 1, sizeof *h->places);
 	for (size_t i = 0; i < all; i++)
 		t[i] = (struct turn){h->points[i], i};
-	if (all)
-		qsort(t, all, sizeof *t,
-		    h->timed ? compare_by_time : compare_by_place);
+	mem_sort(
+	    t, all, sizeof *t, h->timed ? compare_by_time : compare_by_place);
 	for (size_t i = 0; i < all; i++) {
 		h->points[i] = t[i].point;
 		h->places[t[i].was] = i;

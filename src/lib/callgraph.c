@@ -17,8 +17,7 @@ add_graph(struct callgraphs *all)
 {
 	struct callgraph *g;
 
-	all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
-	g = &all->v[all->n++];
+	g = MEM_ADD(all->v, all->n, all->cap);
 	*g = (struct callgraph){.names = intern_new()};
 	return g;
 }

@@ -54,8 +54,7 @@ read_name(struct reading *r, struct names *v, const char *s, size_t *text)
 	}
 	id = intern_idn(v->numbers, s, n + 1);
 	if (id == v->n) {
-		v->texts = mem_grow(v->texts, v->n, &v->cap, sizeof *v->texts);
-		v->texts[v->n++] = NO_TEXT;
+		*MEM_ADD(v->texts, v->n, v->cap) = NO_TEXT;
 	}
 	s += n + 1;
 	s += strspn(s, " \t");
@@ -75,9 +74,7 @@ find_function(struct reading *r, size_t object, size_t name)
 
 	if (id < to->nfunctions)
 		return id;
-	to->functions = mem_grow(
-	    to->functions, to->nfunctions, &r->fcap, sizeof *to->functions);
-	f = &to->functions[to->nfunctions++];
+	f = MEM_ADD(to->functions, to->nfunctions, r->fcap);
 	*f = (struct callgrind_function){.name = intern_text(to->texts, name),
 	    .object = intern_text(to->texts, object)};
 	return id;
@@ -90,9 +87,7 @@ find_call(struct reading *r, size_t from, size_t to)
 	size_t id = intern_pair(r->pairs, from, to);
 
 	if (id == g->ncalls) {
-		g->calls =
-		    mem_grow(g->calls, g->ncalls, &r->ccap, sizeof *g->calls);
-		g->calls[g->ncalls++] =
+		*MEM_ADD(g->calls, g->ncalls, r->ccap) =
 		    (struct callgrind_call){.from = from, .to = to};
 	}
 	return &g->calls[id];

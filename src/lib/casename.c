@@ -92,8 +92,7 @@ intern_key(struct casename *c, const struct json *j)
 
 	if (k)
 		return k;
-	c->keys = mem_grow(c->keys, c->n, &c->cap, sizeof *c->keys);
-	k = &c->keys[c->n++];
+	k = MEM_ADD(c->keys, c->n, c->cap);
 	*k =
 	    (struct key){.name = mem_str(json_key(j)), .text = format_value(j)};
 	return k;
@@ -176,8 +175,7 @@ casename_new(const struct json *const *configs, size_t n)
 			free(text);
 		}
 	}
-	if (n)
-		qsort(e, n, sizeof *e, str_compare);
+	mem_sort(e, n, sizeof *e, str_compare);
 	for (size_t i = 1; i < n; i++) {
 		if (strcmp(e[i].head, e[first].head) != 0)
 			first = i;
@@ -187,8 +185,7 @@ casename_new(const struct json *const *configs, size_t n)
 	for (size_t i = 0; i < n; i++)
 		free(e[i].head);
 	free(e);
-	if (c->n)
-		qsort(c->keys, c->n, sizeof *c->keys, str_compare);
+	mem_sort(c->keys, c->n, sizeof *c->keys, str_compare);
 	drop_minor_keys(c, configs);
 	return c;
 }

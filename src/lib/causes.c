@@ -38,10 +38,9 @@ collect_functions(struct finding *f, const struct callgraph *g, int side)
 		size_t id = intern_id(f->names, from->name);
 
 		if (id == c->nfunctions) {
-			c->functions = mem_grow(c->functions, c->nfunctions,
-			    &f->fcap, sizeof *c->functions);
-			c->functions[c->nfunctions++] = (struct cause_function){
-			    .name = from->name, .unnamed = from->unnamed};
+			*MEM_ADD(c->functions, c->nfunctions, f->fcap) =
+			    (struct cause_function){
+				.name = from->name, .unnamed = from->unnamed};
 		}
 		c->functions[id].self[side] += from->self;
 		c->total[side] += from->self;
@@ -72,9 +71,7 @@ collect_pairs(struct finding *f, const struct callgraph *g, int side)
 		snprintf(key, sizeof key, "%zu %zu", from, to);
 		id = intern_id(f->keys, key);
 		if (id == f->npairs) {
-			f->pairs = mem_grow(
-			    f->pairs, f->npairs, &f->pcap, sizeof *f->pairs);
-			f->pairs[f->npairs++] =
+			*MEM_ADD(f->pairs, f->npairs, f->pcap) =
 			    (struct pair){.from = from, .to = to};
 		}
 		f->pairs[id].calls[side] += e->calls;

@@ -49,8 +49,7 @@ list_ratios(struct chain *x)
 			    .name = name,
 			    .hash = end + 1};
 	}
-	if (x->n)
-		qsort(x->v, x->n, sizeof *x->v, compare_ratios);
+	mem_sort(x->v, x->n, sizeof *x->v, compare_ratios);
 }
 
 static bool

@@ -128,8 +128,7 @@ find_best_division(const struct window *w, struct interval *v)
 static void
 add_level(struct series *s, size_t from)
 {
-	s->levels = mem_grow(s->levels, s->nlevels, &s->cap, sizeof *s->levels);
-	s->levels[s->nlevels++] = (struct level){.from = from};
+	*MEM_ADD(s->levels, s->nlevels, s->cap) = (struct level){.from = from};
 }
 
 /* Divides a window while the t test agrees. Returns its last change, or 0. */

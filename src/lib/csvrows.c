@@ -76,8 +76,7 @@ on_field(void *s, size_t n, void *arg)
 {
 	struct csvrows *r = arg;
 
-	r->at = mem_grow(r->at, r->n, &r->cap, sizeof *r->at);
-	r->at[r->n++] = r->text.len;
+	*MEM_ADD(r->at, r->n, r->cap) = r->text.len;
 	str_addn(&r->text, s, n);
 	str_addc(&r->text, '\0');
 }

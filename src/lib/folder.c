@@ -142,8 +142,7 @@ folder_keep_newest(const char *dir, const char *prefix, size_t n)
 			free(path);
 			continue;
 		}
-		v = mem_grow(v, len, &cap, sizeof *v);
-		v[len++] = (struct dated){path, st.st_mtim};
+		*MEM_ADD(v, len, cap) = (struct dated){path, st.st_mtim};
 	}
 	if (d)
 		closedir(d);

@@ -367,8 +367,7 @@ note_path(const char *path, size_t done, size_t all, void *arg)
 	(void)all;
 	if (!path)
 		return;
-	w->v = mem_grow(w->v, w->n, &w->cap, sizeof *w->v);
-	w->v[w->n++] = mem_str(path);
+	*MEM_ADD(w->v, w->n, w->cap) = mem_str(path);
 }
 
 /* Gives all files one time, so that none is newer. Frees w->v. */

@@ -91,9 +91,7 @@ add_tail(struct group *g, const struct hist *h)
 
 	tail_write(&s, h);
 	while (g->ntails < g->rows.n) {
-		g->tails = mem_grow(
-		    g->tails, g->ntails, &g->tailcap, sizeof *g->tails);
-		g->tails[g->ntails++] = NULL;
+		*MEM_ADD(g->tails, g->ntails, g->tailcap) = NULL;
 	}
 	g->tails[g->rows.n - 1] = str_take(&s);
 }
@@ -130,9 +128,8 @@ count_env(struct group *g, uint32_t env)
 	while (i > least && g->envs[i - 1].env != env)
 		i--;
 	if (i == least) {
-		g->envs =
-		    mem_grow(g->envs, g->nenvs, &g->envcap, sizeof *g->envs);
-		g->envs[g->nenvs++] = (struct group_env){env, 0};
+		*MEM_ADD(g->envs, g->nenvs, g->envcap) =
+		    (struct group_env){env, 0};
 		i = g->nenvs;
 	}
 	g->envs[i - 1].n++;

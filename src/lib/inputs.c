@@ -38,8 +38,8 @@ note_input(const char *file)
 					"only once: write it to a file, and "
 					"give that",
 			    in ? "stdin" : file);
-	seen.v = mem_grow(seen.v, seen.n, &seen.cap, sizeof *seen.v);
-	seen.v[seen.n++] = (struct stream){st.st_dev, st.st_ino};
+	*MEM_ADD(seen.v, seen.n, seen.cap) =
+	    (struct stream){st.st_dev, st.st_ino};
 	return 0;
 }
 

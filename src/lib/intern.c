@@ -84,8 +84,8 @@ intern_idn(struct intern *t, const char *text, size_t n)
 	}
 	to = find_text_slot(t, text, n);
 	if (!*to) {
-		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
-		t->v[t->n++] = (struct name){mem_strn(text, n), n};
+		*MEM_ADD(t->v, t->n, t->cap) =
+		    (struct name){mem_strn(text, n), n};
 		*to = t->n;
 	}
 	t->last = *to - 1;

@@ -121,8 +121,7 @@ machines_add(struct machines *m, const struct json *env)
 		free(k.model);
 		return id;
 	}
-	m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
-	m->v[m->n++] = k;
+	*MEM_ADD(m->v, m->n, m->cap) = k;
 	return id;
 }
 
@@ -139,9 +138,8 @@ machines_saw(struct machines *m, size_t kind, size_t point)
 	m->v[kind].seen = true;
 	if (hashset_add(m->seen, hash_pair(kind, point)))
 		return;
-	m->observations = mem_grow(m->observations, m->nobservations,
-	    &m->observations_cap, sizeof *m->observations);
-	m->observations[m->nobservations++] = (struct observation){kind, point};
+	*MEM_ADD(m->observations, m->nobservations, m->observations_cap) =
+	    (struct observation){kind, point};
 }
 
 /* Counts the different points of each owner; 'owner' is by kind. Caller frees.
@@ -294,17 +292,14 @@ machines_make(struct machines *m, size_t least)
 	classify_hosts(m, least);
 	for (size_t i = 0; i < m->n; i++)
 		order[i] = &m->v[i];
-	if (m->n)
-		qsort(order, m->n, sizeof(struct kind *), compare_kinds);
+	mem_sort(order, m->n, sizeof(struct kind *), compare_kinds);
 	m->machines = mem_array(m->n + 1, sizeof *m->machines);
 	for (size_t i = 0; i < m->n; i++)
 		if (order[i]->seen)
 			add_kind(m, order[i]);
 	for (size_t i = 0; i < m->count; i++)
 		set_name(&m->machines[i]);
-	if (m->count)
-		qsort(m->machines, m->count, sizeof *m->machines,
-		    compare_machines);
+	mem_sort(m->machines, m->count, sizeof *m->machines, compare_machines);
 	for (size_t i = 0; i < m->count; i++)
 		now[m->machines[i].was] = i;
 	for (size_t i = 0; i < m->n && m->count; i++)

@@ -307,8 +307,7 @@ find_run(struct parts *p, const struct json *part)
 	id = intern_id(p->keys, s.s);
 	str_free(&s);
 	while (p->n <= id) {
-		p->v = mem_grow(p->v, p->n, &p->cap, sizeof *p->v);
-		p->v[p->n++] = (struct incomplete_run){0};
+		*MEM_ADD(p->v, p->n, p->cap) = (struct incomplete_run){0};
 	}
 	return &p->v[id];
 }

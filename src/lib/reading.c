@@ -167,9 +167,8 @@ add_point(struct reading *in, struct branch *h, const struct json *subject)
 
 	str_free(&key);
 	if (id == h->npoints) {
-		h->points = mem_grow(
-		    h->points, h->npoints, &in->pointcap, sizeof *h->points);
-		h->points[h->npoints++] = (struct branch_point){0};
+		*MEM_ADD(h->points, h->npoints, in->pointcap) =
+		    (struct branch_point){0};
 	}
 	update_point(&h->points[id], subject);
 	return id;
@@ -227,8 +226,7 @@ static size_t
 make_case(struct reading *in, size_t id)
 {
 	if (id == in->n) {
-		in->v = mem_grow(in->v, in->n, &in->cap, sizeof *in->v);
-		in->v[in->n++] = (struct reading_case){
+		*MEM_ADD(in->v, in->n, in->cap) = (struct reading_case){
 		    .config = caseset_tree(in->configs, id)};
 	}
 	return id;
@@ -242,9 +240,7 @@ add_failure(struct reading *in, size_t kase, size_t point, double failed,
 		return;
 	if (error)
 		error = intern_text(in->errors, intern_id(in->errors, error));
-	in->failures = mem_grow(
-	    in->failures, in->nfailures, &in->failurecap, sizeof *in->failures);
-	in->failures[in->nfailures++] =
+	*MEM_ADD(in->failures, in->nfailures, in->failurecap) =
 	    (struct reading_failure){kase, point, (size_t)failed, error};
 }
 

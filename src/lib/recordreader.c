@@ -127,8 +127,7 @@ record_reader_resolve(struct record_reader *r, struct jsonscan_text *t)
 		return;
 	jsontext_resolve(&s, t);
 	*t = (struct jsonscan_text){.n = s.len};
-	r->texts = mem_grow(r->texts, r->ntexts, &r->textcap, sizeof *r->texts);
-	t->s = r->texts[r->ntexts++] = str_take(&s);
+	t->s = *MEM_ADD(r->texts, r->ntexts, r->textcap) = str_take(&s);
 }
 
 bool

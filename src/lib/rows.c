@@ -179,8 +179,7 @@ add_ties(struct tie **t, size_t *n, size_t *cap, const uint32_t *at,
 				break;
 		if (k - i < 2)
 			continue;
-		*t = mem_grow(*t, *n, cap, sizeof **t);
-		(*t)[(*n)++] = (struct tie){i, k};
+		*MEM_ADD(*t, *n, *cap) = (struct tie){i, k};
 	}
 }
 
@@ -229,8 +228,7 @@ rows_order(struct rows *r, const uint32_t *rank)
 	uint32_t *at = mem_array(r->n + 1, sizeof *at);
 	struct order o = {r->runs, rank, NULL};
 
-	if (r->ncols)
-		qsort(r->cols, r->ncols, sizeof *r->cols, str_compare);
+	mem_sort(r->cols, r->ncols, sizeof *r->cols, str_compare);
 	for (uint32_t i = 0; i < r->n; i++)
 		at[i] = i;
 	if (!is_in_run_order(at, r->n, &o))

@@ -89,9 +89,7 @@ read_metric_name(struct run_record_reader *r, struct jsonscan *c,
 	if (!jsonscan_member(c, o, name))
 		return false;
 	if (i == r->nnames) {
-		r->names = mem_grow(
-		    r->names, r->nnames, &r->namecap, sizeof *r->names);
-		r->names[r->nnames++] = (struct str){0};
+		*MEM_ADD(r->names, r->nnames, r->namecap) = (struct str){0};
 	}
 	str_clear(&r->names[i]);
 	str_addn(&r->names[i], name->s, name->n);
@@ -115,9 +113,7 @@ read_metrics(struct record_reading *x, uint64_t *hash)
 
 		escaped |= name.escaped;
 
-		r->metrics = mem_grow(r->metrics, to->nmetrics, &r->metriccap,
-		    sizeof *r->metrics);
-		m = &r->metrics[to->nmetrics++];
+		m = MEM_ADD(r->metrics, to->nmetrics, r->metriccap);
 		record_reader_resolve(x->reader, &name);
 		m->name = name;
 		if (!record_reader_number(x, &m->value, &h))
@@ -145,9 +141,7 @@ read_hists(struct record_reading *x, uint64_t *hash)
 	while (jsonscan_member(&x->c, &o, &name)) {
 		struct run_hist *m;
 
-		r->hists = mem_grow(
-		    r->hists, to->nhists, &r->histcap, sizeof *r->hists);
-		m = &r->hists[to->nhists++];
+		m = MEM_ADD(r->hists, to->nhists, r->histcap);
 		record_reader_resolve(x->reader, &name);
 		*m = (struct run_hist){.name = name};
 		if (jsonscan_peek(&x->c) == '"'

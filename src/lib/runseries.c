@@ -57,8 +57,7 @@ static void
 set_value(struct column *c, size_t run, double v)
 {
 	while (c->n <= run) {
-		c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
-		c->v[c->n++] = NAN;
+		*MEM_ADD(c->v, c->n, c->cap) = NAN;
 	}
 	c->v[run] = v;
 }
@@ -227,8 +226,7 @@ set_quantiles(
 	for (size_t i = 0; i < c->ncols; i++)
 		if (c->cols[i].q > 0 && is_complete(&c->cols[i], n))
 			cols[k++] = &c->cols[i];
-	if (k)
-		qsort(cols, k, sizeof *cols, compare_by_name);
+	mem_sort(cols, k, sizeof *cols, compare_by_name);
 	for (size_t i = 0; i < k; i++) {
 		if (!i || strcmp(cols[i]->name, cols[i - 1]->name) != 0) {
 			one = json_object();

@@ -65,8 +65,7 @@ sessions_add(
 	id = intern_idn(p->sessions, session, n);
 	at = intern_id(p->hosts, host ? host : "");
 	if (id == p->n) {
-		p->host = mem_grow(p->host, p->n, &p->cap, sizeof *p->host);
-		p->host[p->n++] = at;
+		*MEM_ADD(p->host, p->n, p->cap) = at;
 		free(p->rank);
 		p->rank = NULL;
 	} else if (p->host[id] != at) {

@@ -766,8 +766,7 @@ find_group(struct summary *s, size_t subject, size_t config)
 	g->subject = subject;
 	g->config = config;
 	g->no_hists = s->no_hists;
-	s->groups = mem_grow(s->groups, s->n, &s->cap, sizeof(struct group *));
-	s->groups[s->n++] = g;
+	*MEM_ADD(s->groups, s->n, s->cap) = g;
 	return g;
 }
 

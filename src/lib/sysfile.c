@@ -120,8 +120,7 @@ sysfile_glob(const char *root, const char *pattern)
 	list = mem_array(n + 1, sizeof *list);
 	for (size_t i = 0; i < n; i++)
 		list[i] = mem_str(g.gl_pathv[i] + skip);
-	if (n)
-		qsort(list, n, sizeof *list, compare_versions);
+	mem_sort(list, n, sizeof *list, compare_versions);
 	globfree(&g);
 	free(whole);
 	return list;

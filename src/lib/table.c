@@ -77,8 +77,7 @@ table_titles(struct table *t, const char *titles)
 void
 table_cell(struct table *t, const char *text)
 {
-	t->cells = mem_grow(t->cells, t->n, &t->cap, sizeof *t->cells);
-	t->cells[t->n++] = make_cell(text);
+	*MEM_ADD(t->cells, t->n, t->cap) = make_cell(text);
 }
 
 void

@@ -169,12 +169,12 @@ list_things(struct cache_entries *t, const struct cache *c, const char *kind)
 			free(path);
 			continue;
 		}
-		t->v = mem_grow(t->v, t->n, &t->cap, sizeof *t->v);
-		t->v[t->n++] = (struct cache_entry){.path = path,
-		    .lock = format_lock_name(e->d_name),
-		    .used = (double)st.st_mtim.tv_sec +
-			(double)st.st_mtim.tv_nsec * 1e-9,
-		    .bytes = folder_bytes(path)};
+		*MEM_ADD(t->v, t->n, t->cap) =
+		    (struct cache_entry){.path = path,
+			.lock = format_lock_name(e->d_name),
+			.used = (double)st.st_mtim.tv_sec +
+			    (double)st.st_mtim.tv_nsec * 1e-9,
+			.bytes = folder_bytes(path)};
 	}
 	if (d)
 		closedir(d);

@@ -431,9 +431,7 @@ group_findings(struct findings *all)
 
 	for (size_t i = 0; i < all->n; i++)
 		v[i] = &all->v[i];
-	if (all->n)
-		qsort(
-		    v, all->n, sizeof(struct finding *), grouping_compare_ends);
+	mem_sort(v, all->n, sizeof(struct finding *), grouping_compare_ends);
 	all->groups = mem_array(all->n + 1, sizeof *all->groups);
 	for (size_t i = 0, k; i < all->n; i += k) {
 		struct finding_group *g = &all->groups[all->ngroups];
@@ -459,9 +457,8 @@ group_findings(struct findings *all)
 	}
 	for (size_t i = 0; i < all->ngroups; i++)
 		all->groups[i].was = i;
-	if (all->ngroups)
-		qsort(all->groups, all->ngroups, sizeof *all->groups,
-		    compare_groups);
+	mem_sort(
+	    all->groups, all->ngroups, sizeof *all->groups, compare_groups);
 	for (size_t i = 0; i < all->ngroups; i++)
 		now[all->groups[i].was] = i;
 	for (size_t i = 0; i < all->n; i++)

@@ -87,8 +87,7 @@ add_measures(struct environment *s, const struct json *from, size_t i)
 		if (isnan(v))
 			continue;
 		m = &s->measured[i];
-		m->v = mem_grow(m->v, m->n, &m->cap, sizeof *m->v);
-		m->v[m->n++] = v;
+		*MEM_ADD(m->v, m->n, m->cap) = v;
 	}
 }
 

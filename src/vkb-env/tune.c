@@ -81,8 +81,7 @@ static void
 add_edit(struct edits *c, const char *path, const char *old, const char *new,
     const char *name)
 {
-	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
-	c->v[c->n++] =
+	*MEM_ADD(c->v, c->n, c->cap) =
 	    (struct change){mem_str(path), mem_str(old), mem_str(new), name};
 }
 

@@ -181,8 +181,8 @@ link_siblings(struct calltree *t, const uint32_t *rank)
 		if (!*to || !t->next[*to])
 			continue;
 		for (uint32_t i = *to; i; i = t->next[i]) {
-			v = mem_grow(v, n, &cap, sizeof *v);
-			v[n++] = (struct ranked){rank[t->frame[i]], i};
+			*MEM_ADD(v, n, cap) =
+			    (struct ranked){rank[t->frame[i]], i};
 		}
 		qsort(v, n, sizeof *v, compare_by_rank);
 		for (size_t i = 0; i < n; to = &t->next[*to])

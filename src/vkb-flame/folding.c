@@ -422,9 +422,8 @@ name_frame(struct folding *f, struct perfscript_text pc,
 	else if (!inner && o->jit && is_jit_module(module) &&
 	    !strstr(s.s, "_[j]"))
 		str_add(&s, "_[j]");
-	f->frames =
-	    mem_grow(f->frames, f->nframes, &f->capframes, sizeof *f->frames);
-	f->frames[f->nframes++] = calltree_frame(f->tree, s.s, s.len);
+	*MEM_ADD(f->frames, f->nframes, f->capframes) =
+	    calltree_frame(f->tree, s.s, s.len);
 	str_free(&s);
 }
 
@@ -458,8 +457,7 @@ name_frames(struct folding *f, struct perfscript_text pc,
 static void
 push_frame(struct folding *f, uint32_t frame)
 {
-	f->stack = mem_grow(f->stack, f->n, &f->cap, sizeof *f->stack);
-	f->stack[f->n++] = frame;
+	*MEM_ADD(f->stack, f->n, f->cap) = frame;
 }
 
 /* Returns the length of a symbol without an offset such as "+0x1f". */

@@ -352,8 +352,7 @@ transform_free(struct transform *t)
 void
 recipe_add_text(struct transform *t, char *text)
 {
-	t->list = mem_grow(t->list, t->nlist, &t->list_cap, sizeof *t->list);
-	t->list[t->nlist++] = text;
+	*MEM_ADD(t->list, t->nlist, t->list_cap) = text;
 }
 
 /* Returns the characters before the decimal point, with the sign. */
@@ -825,8 +824,7 @@ keep_file(struct recipes *r, struct recipe_file *f, struct configwalk *w)
 		return;
 	}
 	f->where = mem_printf("%s: %s", w->name, w->path.s);
-	r->v = mem_grow(r->v, r->n, &r->cap, sizeof *r->v);
-	r->v[r->n++] = *f;
+	*MEM_ADD(r->v, r->n, r->cap) = *f;
 }
 
 static void

@@ -274,8 +274,7 @@ add_file(
 	bool plain = is_plain_name(name);
 
 	if (plain && read_entry(s, &e, cases) == 0) {
-		s->v = mem_grow(s->v, s->n, &s->cap, sizeof *s->v);
-		s->v[s->n++] = e;
+		*MEM_ADD(s->v, s->n, s->cap) = e;
 		return 0;
 	}
 	if (!plain)
@@ -307,8 +306,7 @@ archive_read(struct archive *s, const char *dir)
 	}
 	free(all);
 	hashset_free(cases);
-	if (s->n)
-		qsort(s->v, s->n, sizeof *s->v, compare_by_time);
+	mem_sort(s->v, s->n, sizeof *s->v, compare_by_time);
 	if (access(commits, F_OK) == 0) {
 		s->commits = commits;
 		if (read_titles(s) < 0)

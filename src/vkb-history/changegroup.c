@@ -52,8 +52,7 @@ find_group(struct changegroups *all, const struct json *change)
 	for (size_t i = all->n; i-- > 0;)
 		if (*key && strcmp(all->v[i].key, key) == 0)
 			return &all->v[i];
-	all->v = mem_grow(all->v, all->n, &all->cap, sizeof *all->v);
-	g = &all->v[all->n++];
+	g = MEM_ADD(all->v, all->n, all->cap);
 	*g = (struct changegroup){.key = key,
 	    .slow = is_kind(change, "trend"),
 	    .state = CHANGEGROUP_SPIKE};
@@ -141,8 +140,7 @@ add_change(
 	one.end = g->slow || state == CHANGEGROUP_SPIKE
 	    ? find_end(t, rec, one.at)
 	    : one.at;
-	g->v = mem_grow(g->v, g->n, &g->cap, sizeof *g->v);
-	g->v[g->n++] = one;
+	*MEM_ADD(g->v, g->n, g->cap) = one;
 	g->state = state < g->state ? state : g->state;
 }
 
@@ -167,8 +165,7 @@ changegroup_make(struct changegroups *all, const struct trends *t,
 		add_change(find_group(all, records[i]), t, records[i]);
 	for (size_t i = 0; i < all->n; i++)
 		complete_group(&all->v[i], t);
-	if (all->n)
-		qsort(all->v, all->n, sizeof *all->v, compare_groups);
+	mem_sort(all->v, all->n, sizeof *all->v, compare_groups);
 }
 
 void

@@ -82,11 +82,10 @@ collect_marks(struct chart *c, const struct changegroups *all)
 				c->s->metric) != 0 ||
 			    !is_shown(c, one->rec))
 				continue;
-			c->v = mem_grow(c->v, c->n, &cap, sizeof *c->v);
-			c->v[c->n++] = (struct mark){&all->v[i], one};
+			*MEM_ADD(c->v, c->n, cap) =
+			    (struct mark){&all->v[i], one};
 		}
-	if (c->n)
-		qsort(c->v, c->n, sizeof *c->v, compare_marks);
+	mem_sort(c->v, c->n, sizeof *c->v, compare_marks);
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t k = c->v[i].one->at; k <= c->v[i].one->end; k++)
 			c->outside[k] |=

@@ -291,9 +291,7 @@ write_profiles(const struct archive_entry *e, bool exact, const char *path)
 		if (profile) {
 			id = intern_id(cases, json_get_str(rec, "case"));
 			if (id == n) {
-				profiles = mem_grow(
-				    profiles, n, &cap, sizeof *profiles);
-				profiles[n++] = NULL;
+				*MEM_ADD(profiles, n, cap) = NULL;
 			}
 			free(profiles[id]);
 			profiles[id] = profile;
@@ -503,9 +501,7 @@ read_changes(struct site *s, const char *changes)
 			json_free(rec);
 			continue;
 		}
-		s->records =
-		    mem_grow(s->records, s->nrecords, &cap, sizeof *s->records);
-		s->records[s->nrecords++] = rec;
+		*MEM_ADD(s->records, s->nrecords, cap) = rec;
 	}
 	jsonl_close(in);
 }

@@ -74,8 +74,7 @@ choose_lines(struct str *to, const struct str *text)
 		v = mem_grow(v, n, &cap, sizeof *v);
 		n += parse_line(&v[n], s, len);
 	}
-	if (n)
-		qsort(v, n, sizeof *v, compare_lines);
+	mem_sort(v, n, sizeof *v, compare_lines);
 	for (size_t i = 0; i < n && to->len + v[i].n < KEPT; i++) {
 		str_addn(to, v[i].s, v[i].n);
 		str_addc(to, '\n');

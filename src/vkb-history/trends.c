@@ -102,8 +102,7 @@ add_series(struct trends *t, const struct branch_series *s, size_t *cap)
 		free(v);
 		return;
 	}
-	t->v = mem_grow(t->v, t->nseries, cap, sizeof *t->v);
-	t->v[t->nseries++] =
+	*MEM_ADD(t->v, t->nseries, *cap) =
 	    (struct trend_series){t->ncases - 1, s->metric, s->machine, v};
 }
 

@@ -53,9 +53,7 @@ others_add(struct others *o, const struct json *rec)
 
 		if (!record_is(rec, tables[i].type))
 			continue;
-		l->records =
-		    mem_grow(l->records, l->n, &l->cap, sizeof *l->records);
-		l->records[l->n++] = json_print(rec);
+		*MEM_ADD(l->records, l->n, l->cap) = json_print(rec);
 	}
 }
 

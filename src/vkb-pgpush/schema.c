@@ -137,9 +137,7 @@ read_indexes(struct schema *s, struct pg *pg)
 	if (!rows)
 		return -1;
 	for (size_t i = 0; i < pg_count(rows); i++) {
-		s->indexes = mem_grow(
-		    s->indexes, s->nindexes, &s->indexcap, sizeof *s->indexes);
-		s->indexes[s->nindexes++] =
+		*MEM_ADD(s->indexes, s->nindexes, s->indexcap) =
 		    (struct schema_index){mem_str(pg_value(rows, i, 0)),
 			mem_str(pg_value(rows, i, 1)),
 			mem_str(pg_value(rows, i, 2))};
@@ -252,8 +250,7 @@ next_base_column(const struct flat_key *k)
 static void
 add_statement(struct schema *s, struct str *sql)
 {
-	s->sql = mem_grow(s->sql, s->nsql, &s->sqlcap, sizeof *s->sql);
-	s->sql[s->nsql++] = str_take(sql);
+	*MEM_ADD(s->sql, s->nsql, s->sqlcap) = str_take(sql);
 }
 
 /* Plans "ALTER TABLE ... ACTION NAME REST". */

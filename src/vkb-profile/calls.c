@@ -69,8 +69,8 @@ open_counter(struct calls *c, int type, size_t function, pid_t thread)
 	if (fd < 0)
 		return err_fail_sys("cannot count the calls of '%s'",
 		    c->functions.v[function].name);
-	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
-	c->v[c->n++] = (struct counter){.fd = fd, .function = function};
+	*MEM_ADD(c->v, c->n, c->cap) =
+	    (struct counter){.fd = fd, .function = function};
 	return 0;
 }
 
@@ -86,9 +86,7 @@ is_watched(const struct calls *c, pid_t thread)
 static int
 watch_thread(struct calls *c, int type, pid_t thread)
 {
-	c->threads = mem_grow(
-	    c->threads, c->nthreads, &c->threads_cap, sizeof *c->threads);
-	c->threads[c->nthreads++] = thread;
+	*MEM_ADD(c->threads, c->nthreads, c->threads_cap) = thread;
 	if (fdlimit_raise(c->functions.n, "counters of a thread") < 0)
 		return -1;
 	for (size_t i = 0; i < c->functions.n; i++)

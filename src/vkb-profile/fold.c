@@ -141,8 +141,7 @@ add_frame(void *arg, struct perfscript_text pc, struct perfscript_text symbol,
 		module.n -= (size_t)(slash + 1 - module.s);
 		module.s = slash + 1;
 	}
-	f->at = mem_grow(f->at, f->nframes, &f->frames_cap, sizeof *f->at);
-	f->at[f->nframes++] = f->frames.len;
+	*MEM_ADD(f->at, f->nframes, f->frames_cap) = f->frames.len;
 	if (symbol.n && !text_starts(symbol, "[unknown]"))
 		str_addn(&f->frames, symbol.s, symbol.n);
 	else if (module.n && *module.s != '[')
@@ -172,9 +171,7 @@ add_sample(void *arg)
 	}
 	id = intern_id(f->stacks, f->stack.s);
 	if (id == f->n) {
-		f->weight =
-		    mem_grow(f->weight, f->n, &f->cap, sizeof *f->weight);
-		f->weight[f->n++] = 0;
+		*MEM_ADD(f->weight, f->n, f->cap) = 0;
 	}
 	if (f->is_switch && f->by_time) {
 		t = get_thread(f, f->tid);

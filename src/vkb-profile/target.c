@@ -183,8 +183,7 @@ read_listeners(const char *path, int port, struct wanted *s)
 			&at, &state, &uid, &inode) != 4 ||
 		    state != 0x0A || at != (unsigned)port || !inode)
 			continue;
-		s->inode = mem_grow(s->inode, s->n, &s->cap, sizeof *s->inode);
-		s->inode[s->n++] = inode;
+		*MEM_ADD(s->inode, s->n, s->cap) = inode;
 		s->uid = uid;
 	}
 	free(line);

@@ -68,8 +68,7 @@ find_flow(struct capture *c, const struct flow_segment *s)
 	i = intern_id(c->ids, id);
 	if (i < c->nflows)
 		return c->flows[i];
-	c->flows = mem_grow(c->flows, c->nflows, &c->cap, sizeof *c->flows);
-	c->flows[c->nflows++] = flow_new(address);
+	*MEM_ADD(c->flows, c->nflows, c->cap) = flow_new(address);
 	return c->flows[i];
 }
 

@@ -109,16 +109,14 @@ collect_trials(const struct cell *c, const char *metric, size_t *n)
 		x = json_numbers(json_get(t, "rps"), &nx);
 		y = json_numbers(json_get(t, find_column(c, metric)), &ny);
 		for (size_t k = 0; k < nx && k < ny; k++) {
-			v = mem_grow(v, *n, &cap, sizeof *v);
-			v[(*n)++] =
+			*MEM_ADD(v, *n, cap) =
 			    (struct trial){x[k], y[k], json_bool(held, false)};
 			held = held ? json_next(held) : NULL;
 		}
 		free(x);
 		free(y);
 	}
-	if (*n)
-		qsort(v, *n, sizeof *v, compare_by_rate);
+	mem_sort(v, *n, sizeof *v, compare_by_rate);
 	return v;
 }
 
@@ -703,8 +701,7 @@ collect_points(struct points *p, const struct model_case *k, const char *metric)
 	for (size_t i = 0; i < k->ncells; i++)
 		if (model_metric(k->cells[i], metric))
 			p->c[p->n++] = k->cells[i];
-	if (p->n)
-		qsort(p->c, p->n, sizeof *p->c, compare_by_time);
+	mem_sort(p->c, p->n, sizeof *p->c, compare_by_time);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct json *one = model_metric(p->c[i], metric);
 		const struct json *ci = json_get(one, "ci95");
@@ -917,8 +914,7 @@ find_varying_keys(const struct model *m)
 				continue;
 			id = intern_id(keys, json_key(j));
 			if (id == n) {
-				first = mem_grow(first, n, &cap, sizeof *first);
-				first[n++] = v;
+				*MEM_ADD(first, n, cap) = v;
 			} else if (first[id] != v)
 				intern_id(varies, json_key(j));
 		}
@@ -973,17 +969,14 @@ add_groups(struct figures *f, const char *key)
 		}
 		id = caseset_add_value(ids, config);
 		if (id == nrest) {
-			f->groups = mem_grow(
-			    f->groups, f->ngroups, &f->gcap, sizeof *f->groups);
-			f->groups[f->ngroups++] =
+			*MEM_ADD(f->groups, f->ngroups, f->gcap) =
 			    (struct scaling_group){.key = mem_str(key)};
 			rest[nrest++] = config;
 		} else
 			json_free(config);
 		g = &f->groups[from + id];
-		g->points =
-		    mem_grow(g->points, g->n, &g->cap, sizeof *g->points);
-		g->points[g->n++] = (struct scaling_point){x, k};
+		*MEM_ADD(g->points, g->n, g->cap) =
+		    (struct scaling_point){x, k};
 	}
 	names = casename_new((const struct json *const *)rest, nrest);
 	for (size_t i = 0; i < nrest; i++) {
@@ -1166,8 +1159,7 @@ add_figure(struct figures *f, struct figure one)
 	one.name = str_take(&s);
 	if (!one.title)
 		one.title = mem_printf("%s: %s", one.kase->name, one.brief);
-	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
-	f->v[f->n++] = one;
+	*MEM_ADD(f->v, f->n, f->cap) = one;
 }
 
 /* Returns true for the metrics of --metrics; without it, for gates and for
@@ -1242,8 +1234,7 @@ figure_metrics(const struct model_case *k, size_t *n)
 		for (; j; j = json_next(j)) {
 			if (intern_id(seen, json_key(j)) < *n)
 				continue;
-			v = mem_grow(v, *n, &cap, sizeof *v);
-			v[(*n)++] = json_key(j);
+			*MEM_ADD(v, *n, cap) = json_key(j);
 		}
 	}
 	intern_free(seen);

@@ -31,9 +31,7 @@ add_subject(struct model *m, const struct json *json)
 
 	if (id < m->nsubjects)
 		return m->subjects[id];
-	m->subjects =
-	    mem_grow(m->subjects, m->nsubjects, &m->scap, sizeof *m->subjects);
-	s = m->subjects[m->nsubjects++] = mem_new(sizeof *s);
+	s = *MEM_ADD(m->subjects, m->nsubjects, m->scap) = mem_new(sizeof *s);
 	s->json = json_dup(json);
 	s->time = record_subject_time(s->json);
 	return s;
@@ -80,8 +78,7 @@ add_case(struct model *m, const struct json *config)
 
 	if (id < m->ncases)
 		return m->cases[id];
-	m->cases = mem_grow(m->cases, m->ncases, &m->kcap, sizeof *m->cases);
-	k = m->cases[m->ncases++] = mem_new(sizeof *k);
+	k = *MEM_ADD(m->cases, m->ncases, m->kcap) = mem_new(sizeof *k);
 	k->config = json_dup(config);
 	return k;
 }
@@ -92,9 +89,7 @@ add_cell(struct model *m, struct model_case *kase, struct subject *subject)
 	size_t id = intern_pair(m->cell_keys, (size_t)kase, (size_t)subject);
 
 	if (id == m->ncells) {
-		m->cells =
-		    mem_grow(m->cells, m->ncells, &m->ccap, sizeof *m->cells);
-		m->cells[m->ncells++] =
+		*MEM_ADD(m->cells, m->ncells, m->ccap) =
 		    (struct cell){.kase = kase, .subject = subject};
 	}
 	return &m->cells[id];
@@ -112,8 +107,7 @@ add_cell_of(struct model *m, const struct json *rec)
 static void
 keep_record(struct list *l, struct json *rec)
 {
-	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
-	l->v[l->n++] = rec;
+	*MEM_ADD(l->v, l->n, l->cap) = rec;
 }
 
 /* --- Names and order of subjects, cases and results: most notable first, a
@@ -274,37 +268,27 @@ order_model(struct model *m)
 		m->ordered[i] = m->subjects[i];
 		m->ordered[i]->key = caseset_text(m->subject_set, i);
 	}
-	if (m->nsubjects)
-		qsort(m->ordered, m->nsubjects, sizeof(*m->ordered),
-		    compare_subjects);
+	mem_sort(
+	    m->ordered, m->nsubjects, sizeof(*m->ordered), compare_subjects);
 	name_subjects(m);
-	if (m->nresults)
-		qsort(m->results, m->nresults, sizeof *m->results,
-		    compare_results);
+	mem_sort(m->results, m->nresults, sizeof *m->results, compare_results);
 	for (size_t i = 0; i < m->nresults; i++) {
 		struct model_case *k = m->results[i].kase;
 
-		k->results = mem_grow(
-		    k->results, k->nresults, &k->rcap, sizeof *k->results);
-		k->results[k->nresults++] = &m->results[i];
+		*MEM_ADD(k->results, k->nresults, k->rcap) = &m->results[i];
 	}
 	for (size_t i = 0; i < m->ncells; i++) {
 		struct model_case *k = m->cells[i].kase;
 
-		k->cells =
-		    mem_grow(k->cells, k->ncells, &k->cap, sizeof *k->cells);
-		k->cells[k->ncells++] = &m->cells[i];
+		*MEM_ADD(k->cells, k->ncells, k->cap) = &m->cells[i];
 	}
 	m->order = mem_array(m->ncases + 1, sizeof *m->order);
 	for (size_t i = 0; i < m->ncases; i++) {
 		struct model_case *k = m->order[i] = m->cases[i];
 
-		if (k->ncells)
-			qsort(k->cells, k->ncells, sizeof *k->cells,
-			    compare_cells);
+		mem_sort(k->cells, k->ncells, sizeof *k->cells, compare_cells);
 	}
-	if (m->ncases)
-		qsort(m->order, m->ncases, sizeof *m->order, compare_cases);
+	mem_sort(m->order, m->ncases, sizeof *m->order, compare_cases);
 	for (size_t i = 0; i < m->ncases; i++)
 		m->order[i]->place = i;
 }
@@ -740,8 +724,7 @@ take_change(struct model *m, struct json *rec)
 	    : strcmp(c.way, "improvement") == 0    ? "improvement"
 						   : "spike";
 	keep_record(&m->others, rec);
-	m->changes = mem_grow(m->changes, m->nchanges, &m->hcap, sizeof c);
-	m->changes[m->nchanges++] = c;
+	*MEM_ADD(m->changes, m->nchanges, m->hcap) = c;
 	c.kase->changes++;
 }
 
@@ -918,8 +901,7 @@ model_metric(const struct cell *c, const char *metric)
 void
 model_sort_metrics(const char **v, size_t n)
 {
-	if (n)
-		qsort(v, n, sizeof *v, compare_metrics);
+	mem_sort(v, n, sizeof *v, compare_metrics);
 }
 
 const char **

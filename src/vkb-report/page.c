@@ -1207,8 +1207,7 @@ enum { TOGETHER = 10 }; /* cases whose counts and times have a sentence */
 static void
 add_sentence(struct sentences *l, char *text)
 {
-	l->v = mem_grow(l->v, l->n, &l->cap, sizeof *l->v);
-	l->v[l->n++] = text;
+	*MEM_ADD(l->v, l->n, l->cap) = text;
 }
 
 /* Adds the sentences about count and time of the first cases that changed. */

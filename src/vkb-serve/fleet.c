@@ -71,9 +71,7 @@ get_file_hash(struct shared *s, const char *path)
 	if (i == s->nhashes) {
 		if (hash_fd(HASH_SHA256, fd, k.hex) < 0)
 			goto out;
-		s->hashes = mem_grow(
-		    s->hashes, s->nhashes, &s->hashcap, sizeof *s->hashes);
-		s->hashes[s->nhashes++] = k;
+		*MEM_ADD(s->hashes, s->nhashes, s->hashcap) = k;
 	}
 	hex = s->hashes[i].hex;
 out:

@@ -75,8 +75,7 @@ start_server(struct following *w, const char *id, struct json *spec)
 		return;
 	}
 	if (!e) {
-		w->v = mem_grow(w->v, w->n, &w->cap, sizeof *w->v);
-		e = &w->v[w->n++];
+		e = MEM_ADD(w->v, w->n, w->cap);
 		e->id = mem_str(id);
 	}
 	f = fleet_start(w->shared, spec, &rec);

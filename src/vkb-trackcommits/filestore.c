@@ -129,9 +129,7 @@ add_line(struct filestore *f, struct json *rec)
 	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
 	f->v[f->n] = (struct line){.rec = rec};
 	if (record_is(rec, "track_config")) {
-		f->configs = mem_grow(f->configs, f->nconfigs, &f->configs_cap,
-		    sizeof *f->configs);
-		f->configs[f->nconfigs++] = f->n;
+		*MEM_ADD(f->configs, f->nconfigs, f->configs_cap) = f->n;
 	}
 	return &f->v[f->n++];
 }
@@ -241,8 +239,7 @@ file_read(struct store *s, const struct wanted *w, struct rowlist *out)
 		if (f->v[i].rec && f->v[i].row.sha &&
 		    matches_row(f, w, &f->v[i].row))
 			rules_copy_row(store_rows_add(out), &f->v[i].row);
-	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, compare_newest_first);
+	mem_sort(out->v, out->n, sizeof *out->v, compare_newest_first);
 	return 0;
 }
 
@@ -376,8 +373,7 @@ file_configs(struct store *s, struct configs *out)
 
 		out->v[i].text = config ? json_print(config) : NULL;
 	}
-	if (out->n)
-		qsort(out->v, out->n, sizeof *out->v, compare_by_hash);
+	mem_sort(out->v, out->n, sizeof *out->v, compare_by_hash);
 	return 0;
 }
 

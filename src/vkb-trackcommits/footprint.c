@@ -137,8 +137,7 @@ footprint_make(struct footprint *f, struct json *config)
 		fits = json_type(c) == JSON_OBJECT && add_config(f, c);
 	if (!fits)
 		f->n = 0;
-	if (f->n)
-		qsort(f->covers, f->n, sizeof *f->covers, compare_by_value);
+	mem_sort(f->covers, f->n, sizeof *f->covers, compare_by_value);
 	for (size_t i = 0; i < f->n; i++)
 		if (!i || f->covers[i] != f->covers[n - 1])
 			f->covers[n++] = f->covers[i];

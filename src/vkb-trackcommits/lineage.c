@@ -13,8 +13,7 @@ add_commit(void *arg, const char *id)
 {
 	struct lineage *h = arg;
 
-	h->ids = mem_grow(h->ids, h->n, &h->cap, sizeof *h->ids);
-	memcpy(h->ids[h->n++], id, GITREPO_ID);
+	memcpy(*MEM_ADD(h->ids, h->n, h->cap), id, GITREPO_ID);
 	return 0;
 }
 

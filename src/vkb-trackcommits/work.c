@@ -14,8 +14,7 @@ void
 work_commits_add(
     struct commits *c, const char *sha, double time, struct json *rec)
 {
-	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
-	c->v[c->n++] = (struct commit){mem_str(sha), time, rec};
+	*MEM_ADD(c->v, c->n, c->cap) = (struct commit){mem_str(sha), time, rec};
 }
 
 void
