@@ -101,7 +101,7 @@ $(STILL): $(wildcard src/preload/*.c)
 	$(CC) $(STILLFLAGS) $(LDFLAGS) -o $@ $^
 
 # These objects contain the style sheets and scripts of pages.
-$(foreach o,lib/html vkb-flame lib/flame vkb-history/index vkb-report/page lib/plot,\
+$(foreach o,lib/html vkb-flame vkb-history/site vkb-report/page lib/plot,\
 $(BUILD)/$(o).o $(BUILD)/fuzz/obj/$(o).o): $(wildcard src/*/*.css src/*/*.js)
 
 # A program is src/NAME.c and, if it has more than one file, src/NAME/*.c and

@@ -7,27 +7,264 @@
 #include "asset.h"
 #include "callgraph.h"
 #include "err.h"
-#include "flame.h"
 #include "html.h"
+#include "intern.h"
 #include "markup.h"
 #include "mem.h"
 #include "num.h"
 #include "opt.h"
 #include "output.h"
 #include "str.h"
+#include "table.h"
 #include "vkb-flame/calltree.h"
 #include "vkb-flame/counts.h"
 #include "vkb-flame/diff.h"
 #include "vkb-flame/folded.h"
 #include "vkb-flame/folding.h"
-#include "vkb-flame/functions.h"
 #include "vkb-flame/input.h"
 #include "vkb-flame/svg.h"
 #include "vkb-flame/unfold.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * The functions of profiles, summed over all callers: their total, which
+ * includes what they call, and what they take themselves.
+ */
+
+/* A summed tree; 'diff' is NULL without a baseline, 'unit' without counts. */
+struct function_source {
+	const struct calltree *tree;
+	const struct diff *diff;
+	const char *unit;
+	size_t na, n; /* profiles of the baseline, and of both sides */
+	double min_share;
+};
+
+struct function {
+	const char *name; /* borrowed from the tree */
+	/* Shares of all samples, or counts: of the baseline and the contender.
+	 * Without a baseline only the second is set. */
+	double total[2], self[2];
+	double p; /* of 'total', adjusted; NAN: not tested */
+};
+
+static bool
+is_recursive(const struct calltree *t, uint32_t node)
+{
+	for (uint32_t i = t->parent[node]; i; i = t->parent[i])
+		if (t->frame[i] == t->frame[node])
+			return true;
+	return false;
+}
+
+static double
+get_total(const struct function_source *f, uint32_t node, int side)
+{
+	if (!f->diff)
+		return side ? f->tree->total[0][node] : 0;
+	return side ? f->diff->v[node].b : f->diff->v[node].a;
+}
+
+static double
+get_self(const struct function_source *f, uint32_t node, int side)
+{
+	if (!f->diff)
+		return side ? f->tree->self[0][node] : 0;
+	return f->diff->self[side][node];
+}
+
+/* Returns what 'self' is divided by to have the unit of the result. */
+static double
+find_scale(const struct function_source *f, int side)
+{
+	double all = 0;
+
+	for (uint32_t i = 0; !f->unit && i < f->tree->n; i++)
+		all += get_self(f, i, side);
+	return all > 0 ? all : 1;
+}
+
+static void
+add_sums(const struct function_source *f, struct function *v)
+{
+	const struct calltree *t = f->tree;
+
+	for (int side = 0; side < 2; side++) {
+		double self = find_scale(f, side), total = f->diff ? 1 : self;
+
+		for (uint32_t i = 1; i < t->n; i++) {
+			struct function *one = &v[t->frame[i]];
+
+			one->self[side] += get_self(f, i, side) / self;
+			if (get_total(f, i, side) != 0 && !is_recursive(t, i))
+				one->total[side] +=
+				    get_total(f, i, side) / total;
+		}
+	}
+}
+
+/* Sets the p of each function from its samples in each profile. */
+static void
+test_totals(const struct function_source *f, struct function *v, size_t names)
+{
+	const struct calltree *t = f->tree;
+	double *samples = mem_array(names * f->n + 1, sizeof *samples);
+	double *whole = mem_array(f->n + 1, sizeof *whole);
+	double *p = mem_array(names + 1, sizeof *p);
+
+	for (size_t k = 0; k < f->n; k++) {
+		const double *w = t->total[2 * k + 1];
+
+		whole[k] = w[0];
+		for (uint32_t i = 1; i < t->n; i++)
+			if (w[i] != 0 && !is_recursive(t, i))
+				samples[t->frame[i] * f->n + k] += w[i];
+	}
+	for (size_t i = 0; i < names; i++)
+		p[i] = diff_test(samples + i * f->n, whole, f->na, f->n);
+	diff_adjust(p, names);
+	for (size_t i = 0; i < names; i++)
+		v[i].p = p[i];
+	free(samples);
+	free(whole);
+	free(p);
+}
+
+static int
+compare_numbers(double x, double y)
+{
+	return (x < y) - (x > y);
+}
+
+static int
+compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+	int c = compare_numbers(
+	    fabs(x->total[1] - x->total[0]), fabs(y->total[1] - y->total[0]));
+
+	if (!c)
+		c = compare_numbers(fabs(x->self[1] - x->self[0]),
+		    fabs(y->self[1] - y->self[0]));
+	if (!c)
+		c = compare_numbers(x->total[1], y->total[1]);
+	return c ? c : strcmp(x->name, y->name);
+}
+
+static int
+compare_self(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+	int c = compare_numbers(x->self[1], y->self[1]);
+
+	return c ? c : compare_functions(a, b);
+}
+
+/*
+ * Returns the functions that have at least 'min_share' on one side, and their
+ * number in *count; the caller frees. A function that calls itself is counted
+ * once. The largest change of the total is first; without a baseline, the
+ * largest 'self'.
+ */
+static struct function *
+list_functions(const struct function_source *f, size_t *count)
+{
+	size_t names = intern_count(f->tree->names), n = 0;
+	struct function *v = mem_array(names + 1, sizeof *v);
+	double least = f->min_share;
+
+	add_sums(f, v);
+	if (f->unit)
+		least *= fmax(get_total(f, 0, 0), get_total(f, 0, 1));
+	if (f->diff && !f->unit)
+		test_totals(f, v, names);
+	for (size_t i = 0; i < names; i++) {
+		double most = fmax(v[i].total[0], v[i].total[1]);
+
+		if (!(most > 0) || most < least)
+			continue;
+		v[n] = v[i];
+		v[n].p = f->diff && !f->unit ? v[i].p : NAN;
+		v[n++].name = intern_text(f->tree->names, i);
+	}
+	qsort(v, n, sizeof *v, f->diff ? compare_functions : compare_self);
+	*count = n;
+	return v;
+}
+
+/* Returns "new", "vanished", "gained", "lost", "not significant", "too few
+ * samples", or of counts "same". */
+static const char *
+describe_function(const struct function_source *f, const struct function *v)
+{
+	double change = v->total[1] - v->total[0];
+
+	if (v->total[0] == 0)
+		return "new";
+	if (v->total[1] == 0)
+		return "vanished";
+	if (f->unit && change == 0)
+		return "same";
+	if (!f->unit && isnan(v->p))
+		return "too few samples";
+	if (!f->unit && !(v->p < DIFF_ALPHA))
+		return "not significant";
+	return change > 0 ? "gained" : "lost";
+}
+
+static void
+add_percent(struct table *t, double share)
+{
+	table_take(t, mem_printf("%.2f%%", 100 * share));
+}
+
+static void
+add_difference(struct table *t, const double v[2])
+{
+	add_percent(t, v[0]);
+	add_percent(t, v[1]);
+	table_take(t, mem_printf("%+.2f", 100 * (v[1] - v[0])));
+}
+
+static void
+add_row(
+    struct table *t, const struct function_source *f, const struct function *v)
+{
+	if (f->diff) {
+		add_difference(t, v->total);
+		table_take(
+		    t, isnan(v->p) ? mem_str("-") : mem_printf("%.2g", v->p));
+		table_cell(t, describe_function(f, v));
+		add_difference(t, v->self);
+	} else {
+		add_percent(t, v->self[1]);
+		add_percent(t, v->total[1]);
+	}
+	table_cell(t, v->name);
+}
+
+/* Writes the functions of samples as a table for a terminal. */
+static void
+write_function_table(struct str *to, const struct function_source *f)
+{
+	struct table *t = table_new();
+	size_t n;
+	struct function *v = list_functions(f, &n);
+
+	table_titles(t,
+	    f->diff ? ">total|>after|>change|>p||>self|>after|>change|function"
+		    : ">self|>total|function");
+	for (size_t i = 0; i < n; i++)
+		add_row(t, f, &v[i]);
+	table_print(t, to, false);
+	table_free(t);
+	free(v);
+}
 
 struct opts {
 	struct opt_list formats, baselines;
@@ -120,7 +357,7 @@ write_search_link(struct str *s, const char *name)
 /* Writes a share as "12.3%", a count as "1.04K"; changes with their sign. */
 static void
 write_value(
-    struct str *s, const struct functions_of *f, double v, const char *plus)
+    struct str *s, const struct function_source *f, double v, const char *plus)
 {
 	char buf[NUM_BUF];
 
@@ -134,7 +371,7 @@ write_value(
 }
 
 static void
-write_values(struct str *s, const struct functions_of *f, const double v[2])
+write_values(struct str *s, const struct function_source *f, const double v[2])
 {
 	if (f->diff) {
 		write_value(s, f, v[0], "");
@@ -145,14 +382,15 @@ write_values(struct str *s, const struct functions_of *f, const double v[2])
 }
 
 static void
-write_row(struct str *s, const struct functions_of *f, const struct function *v)
+write_row(
+    struct str *s, const struct function_source *f, const struct function *v)
 {
 	str_add(s, "<tr><th scope=\"row\">");
 	write_search_link(s, v->name);
 	str_add(s, "</th>");
 	write_values(s, f, v->total);
 	if (f->diff) {
-		markup_printf(s, "<td>%s", functions_describe(f, v));
+		markup_printf(s, "<td>%s", describe_function(f, v));
 		if (!isnan(v->p))
 			str_printf(s, ", p = %.2g", v->p);
 		str_add(s, "</td>");
@@ -162,11 +400,11 @@ write_row(struct str *s, const struct functions_of *f, const struct function *v)
 }
 
 static void
-write_functions(struct str *s, const struct functions_of *f)
+write_functions(struct str *s, const struct function_source *f)
 {
 	struct str caption = {0};
 	size_t n;
-	struct function *v = functions_list(f, &n);
+	struct function *v = list_functions(f, &n);
 
 	str_printf(&caption,
 	    "%s. Total: with all that a function calls; "
@@ -191,13 +429,13 @@ write_functions(struct str *s, const struct functions_of *f)
 
 static void
 htmlpage_write(
-    struct str *s, const struct functions_of *f, const struct svg_opts *o)
+    struct str *s, const struct function_source *f, const struct svg_opts *o)
 {
-	char *style = mem_printf("%s%s", flame_get_style(), own_style);
+	char *style = mem_printf("%s%s", html_flame_style(), own_style);
 	const struct html_page page = {.title = svg_title(f->diff, o),
 	    .program = "vkb-flame",
 	    .style = style,
-	    .script = flame_get_script()};
+	    .script = html_flame_script()};
 	struct svg_opts within = *o;
 
 	within.inlined = true;
@@ -219,7 +457,7 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 	    .icicle = o->icicle,
 	    .width = (double)o->width,
 	    .min_share = o->min_percent / 100};
-	const struct functions_of all = {
+	const struct function_source all = {
 	    p->t, p->d, p->unit, p->na, p->n, graph.min_share};
 	const double *self[2] = {p->t->self[0], NULL};
 
@@ -242,7 +480,7 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 			counts_write(s, p->na ? &p->counts[0] : NULL,
 			    &p->counts[1], graph.min_share);
 		else
-			functions_write(s, &all);
+			write_function_table(s, &all);
 		break;
 	}
 }

@@ -6,35 +6,542 @@
 #include "client.h"
 #include "clock.h"
 #include "err.h"
+#include "fdlimit.h"
 #include "folder.h"
 #include "halt.h"
 #include "json.h"
 #include "jsonl.h"
 #include "mem.h"
+#include "num.h"
 #include "opt.h"
 #include "proc.h"
 #include "record.h"
 #include "str.h"
+#include "sysfile.h"
 #include "tarball.h"
 #include "vkb-profile/access.h"
-#include "vkb-profile/calls.h"
 #include "vkb-profile/counters.h"
 #include "vkb-profile/elffile.h"
 #include "vkb-profile/perf.h"
 #include "vkb-profile/sampler.h"
-#include "vkb-profile/target.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/*
+ * Finds the process to profile by id, port or name. If several match it is an
+ * error.
+ */
+
+/* Returns a file of /proc/PID without a newline at its end and with a NUL, or
+ * NULL. Caller frees. */
+static char *
+read_process_file(pid_t pid, const char *file, size_t *len)
+{
+	struct str s = {0};
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	str_read(&s, fd);
+	close(fd);
+	if (s.len && s.s[s.len - 1] == '\n')
+		s.s[--s.len] = '\0';
+	if (len)
+		*len = s.len;
+	return str_take(&s);
+}
+
+static char *
+read_process_link(pid_t pid, const char *file)
+{
+	char path[320], to[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, file);
+	n = readlink(path, to, sizeof to);
+	return n < 0 ? NULL : mem_strn(to, (size_t)n);
+}
+
+/* Returns the command line joined by blanks; NULL for a kernel thread. */
+static char *
+read_command_line(pid_t pid)
+{
+	size_t n = 0;
+	char *s = read_process_file(pid, "cmdline", &n);
+
+	if (!s)
+		return NULL;
+	while (n > 0 && (s[n - 1] == '\0' || s[n - 1] == ' '))
+		s[--n] = '\0';
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '\0')
+			s[i] = ' ';
+	if (n)
+		return s;
+	free(s);
+	return NULL;
+}
+
+/* Returns a path by which the program can be opened, or NULL. Caller frees with
+ * free(). */
+static char *
+find_exe(pid_t pid)
+{
+	char *s = read_process_link(pid, "exe");
+
+	if (!s || access(s, R_OK) == 0)
+		return s;
+	free(s); /* it was deleted, or is in another root */
+	s = mem_printf("/proc/%ld/exe", (long)pid);
+	if (access(s, R_OK) == 0)
+		return s;
+	free(s);
+	return NULL;
+}
+
+/* Returns 0 if the process runs, or -1 after reporting an error. */
+static int
+check_process(pid_t pid)
+{
+	char *stat, *end;
+	bool dead;
+
+	if (kill(pid, 0) < 0 && errno != EPERM)
+		return err_fail("there is no process %ld", (long)pid);
+	stat = read_process_file(pid, "stat", NULL);
+	end = stat ? strrchr(stat, ')') : NULL;
+	dead = !end || end[1] != ' ' || strchr("ZX", end[2]) != NULL;
+	free(stat);
+	return dead ? err_fail("process %ld has ended", (long)pid) : 0;
+}
+
+/*
+ * Returns pid, comm and exe, as far as they are known; not the arguments, which
+ * can contain secrets. Caller frees with json_free.
+ */
+static struct json *
+describe_process(pid_t pid)
+{
+	struct json *j = json_object();
+	char *comm = read_process_file(pid, "comm", NULL), *exe = find_exe(pid);
+
+	json_set_num(j, "pid", (double)pid);
+	if (comm && str_utf8(comm, strlen(comm)))
+		json_set_str(j, "comm", comm);
+	if (exe && str_utf8(exe, strlen(exe)))
+		json_set_str(j, "exe", exe);
+	free(comm);
+	free(exe);
+	return j;
+}
+
+struct wanted {
+	char *what;       /* that is wanted of a process, for messages */
+	const char *name; /* or its sockets: */
+	unsigned long *inode;
+	size_t n, cap;
+	unsigned uid; /* owner of the last socket */
+	bool hidden;  /* some process has files that we may not list */
+};
+
+/* Returns the only process that matches; 0 if there is none; else -1, after
+ * reporting an error. Frees w->what. */
+static pid_t
+find_only(struct wanted *w, bool (*matches)(struct wanted *, pid_t),
+    const char *option)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	struct str list = {0};
+	long long pid, found = 0;
+	size_t n = 0;
+	char *line;
+
+	while (d && (e = readdir(d))) {
+		if (num_int(e->d_name, &pid) < 0 || !matches(w, (pid_t)pid))
+			continue;
+		line = read_command_line((pid_t)pid);
+		str_printf(&list, "\n%lld  %s", pid,
+		    line ? line : "[no command line]");
+		free(line);
+		found = pid;
+		n++;
+	}
+	if (!d)
+		found = err_fail_sys("cannot read '/proc'");
+	else
+		closedir(d);
+	if (n > 1)
+		found = err_fail("%zu processes %s; choose one by --pid%s:%s",
+		    n, w->what, option, list.s);
+	str_free(&list);
+	free(w->what);
+	return (pid_t)found;
+}
+
+/* --- by port ------------------------------------------------------------ */
+
+/*
+ * Line format, see proc(5): sl local_address rem_address st tx:rx tr:tm
+ * retrnsmt uid timeout inode; addresses and states are hexadecimal, 0A is
+ * LISTEN.
+ */
+static void
+read_listeners(const char *path, int port, struct wanted *s)
+{
+	FILE *f = fopen(path, "re");
+	unsigned at, state, uid;
+	unsigned long inode;
+	char *line = NULL;
+	size_t cap = 0;
+
+	while (f && getline(&line, &cap, f) > 0) {
+		if (sscanf(line,
+			" %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x "
+			"%*x:%*x %*x:%*x %*x %u %*d %lu",
+			&at, &state, &uid, &inode) != 4 ||
+		    state != 0x0A || at != (unsigned)port || !inode)
+			continue;
+		*MEM_ADD(s->inode, s->n, s->cap) = inode;
+		s->uid = uid;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}
+
+static bool
+is_listener(const struct wanted *s, const char *link)
+{
+	unsigned long inode;
+
+	if (!link || sscanf(link, "socket:[%lu]", &inode) != 1)
+		return false;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->inode[i] == inode)
+			return true;
+	return false;
+}
+
+static bool
+is_listening(struct wanted *w, pid_t pid)
+{
+	struct dirent *e;
+	char path[300], *to;
+	bool has = false;
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
+	d = opendir(path);
+	if (!d) {
+		w->hidden |= errno == EACCES;
+		return false;
+	}
+	while (!has && (e = readdir(d))) {
+		snprintf(path, sizeof path, "fd/%s", e->d_name);
+		to = read_process_link(pid, path);
+		has = is_listener(w, to);
+		free(to);
+	}
+	closedir(d);
+	return has;
+}
+
+/* Returns the only process that listens on the TCP port, or -1 after reporting
+ * an error. */
+static pid_t
+find_process_by_port(int port)
+{
+	struct wanted w = {.what = mem_printf("listen on port %d", port)};
+	pid_t pid;
+
+	read_listeners("/proc/net/tcp", port, &w);
+	read_listeners("/proc/net/tcp6", port, &w);
+	pid = find_only(&w, is_listening, "");
+	if (!pid && !w.n)
+		pid = err_fail("no process listens on TCP port %d", port);
+	else if (!pid)
+		pid = err_fail("port %d belongs to a process of user %u%s",
+		    port, w.uid,
+		    w.hidden ? "; run vkb-profile as that user, or use --pid"
+			     : " in another container");
+	free(w.inode);
+	return pid;
+}
+
+/* --- by name ------------------------------------------------------------ */
+
+/* Compares argv[0] and the program too: comm has only 15 bytes, and the process
+ * can change it. */
+static bool
+is_called(struct wanted *w, pid_t pid)
+{
+	char *comm = read_process_file(pid, "comm", NULL),
+	     *exe = read_process_link(pid, "exe");
+	char *argv0 = read_process_file(pid, "cmdline", NULL);
+	bool is = (comm && strcmp(comm, w->name) == 0) ||
+	    (argv0 && strcmp(basename(argv0), w->name) == 0) ||
+	    (exe && strcmp(basename(exe), w->name) == 0);
+
+	free(comm);
+	free(argv0);
+	free(exe);
+	return is && pid != getpid();
+}
+
+/* Returns the only process with this comm, program or argv[0], or -1 after
+ * reporting an error. */
+static pid_t
+find_process_by_name(const char *name)
+{
+	struct wanted w = {
+	    .name = name, .what = mem_printf("are called '%s'", name)};
+	pid_t pid = find_only(&w, is_called, " or --port");
+
+	return pid ? pid : err_fail("no process is called '%s'", name);
+}
+
+/*
+ * Counts calls of a program's functions in one process, by uprobes. The kernel
+ * removes them when this program ends, even by a crash.
+ */
+
+/* Most functions; the kernel needs 0.1 s per function and thread to stop. */
+enum { CALLS_MOST = 200 };
+
+#define PMU "/sys/bus/event_source/devices/uprobe/type"
+
+struct counter {
+	int fd;
+	size_t function; /* index in calls.functions */
+};
+
+struct calls {
+	const char *path;
+	struct elffile_functions functions;
+	struct counter *v;
+	size_t n, cap;
+	pid_t *threads; /* that have counters */
+	size_t nthreads, threads_cap;
+};
+
+/* Returns the perf event type of uprobes, or -1 after reporting an error. */
+static int
+read_uprobe_type(void)
+{
+	double type = sysfile_num("", PMU);
+
+	return isnan(type)
+	    ? err_fail("this kernel does not count uprobes for a process (no "
+		       "'" PMU "')")
+	    : (int)type;
+}
+
+/* The counter is not inherited: on fork the kernel would look for 'path' in the
+ * memory of the forking process, and the fork would fail. */
+static int
+open_counter(struct calls *c, int type, size_t function, pid_t thread)
+{
+	struct perf_event_attr a = {.type = (uint32_t)type,
+	    .size = sizeof a,
+	    .config1 = (uint64_t)(uintptr_t)c->path,
+	    .config2 = c->functions.v[function].offset,
+	    .disabled = 1};
+	int fd = (int)syscall(
+	    SYS_perf_event_open, &a, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 && errno == ESRCH)
+		return 0; /* the thread has ended */
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return err_fail(
+		    "cannot count calls: this needs root or CAP_PERFMON");
+	if (fd < 0)
+		return err_fail_sys("cannot count the calls of '%s'",
+		    c->functions.v[function].name);
+	*MEM_ADD(c->v, c->n, c->cap) =
+	    (struct counter){.fd = fd, .function = function};
+	return 0;
+}
+
+static bool
+is_watched(const struct calls *c, pid_t thread)
+{
+	for (size_t i = 0; i < c->nthreads; i++)
+		if (c->threads[i] == thread)
+			return true;
+	return false;
+}
+
+static int
+watch_thread(struct calls *c, int type, pid_t thread)
+{
+	*MEM_ADD(c->threads, c->nthreads, c->threads_cap) = thread;
+	if (fdlimit_raise(c->functions.n, "counters of a thread") < 0)
+		return -1;
+	for (size_t i = 0; i < c->functions.n; i++)
+		if (open_counter(c, type, i, thread) < 0)
+			return -1;
+	return 0;
+}
+
+/* Opens counters in threads that have none. Returns 1 if there were such
+ * threads, 0 if not, -1 after reporting an error. */
+static int
+watch_new_threads(struct calls *c, int type, pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	long long tid;
+	int rc = 0;
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+	d = opendir(path);
+	if (!d)
+		return err_fail_sys("cannot read '%s'", path);
+	while (rc >= 0 && (e = readdir(d))) {
+		if (num_int(e->d_name, &tid) < 0 || is_watched(c, (pid_t)tid))
+			continue;
+		rc = watch_thread(c, type, (pid_t)tid) < 0 ? -1 : 1;
+	}
+	closedir(d);
+	return rc;
+}
+
+static int
+find_functions(struct calls *c, const char *const *patterns, size_t n)
+{
+	struct elffile_functions *s = &c->functions;
+
+	if (elffile_read_functions(s, c->path, patterns, n) < 0)
+		return -1;
+	if (!s->seen)
+		return err_fail(
+		    "'%s' has no function names: it is stripped", c->path);
+	if (!s->n)
+		return err_fail("no function of '%s' matches '%s'%s; inlined "
+				"functions have no calls",
+		    c->path, patterns[0], n > 1 ? " or another pattern" : "");
+	if (s->n > CALLS_MOST)
+		return err_fail("%zu functions match, but at most %d can be "
+				"counted; use a narrower pattern",
+		    s->n, CALLS_MOST);
+	return 0;
+}
+
+static void
+close_calls(struct calls *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++)
+		close(c->v[i].fd);
+	free(c->v);
+	free(c->threads);
+	elffile_free_functions(&c->functions);
+	free(c);
+}
+
+/*
+ * Opens counters, disabled, for the functions of the program at 'path' that
+ * match a shell pattern, in the threads that the process has now; later threads
+ * and children are not counted. 'path' is borrowed until close_calls. Returns
+ * NULL after reporting an error.
+ */
+static struct calls *
+open_calls(pid_t pid, const char *path, const char *const *patterns, size_t n)
+{
+	struct calls *c = mem_new(sizeof *c);
+	int type = read_uprobe_type(), rc;
+
+	c->path = path;
+	if (type < 0 || find_functions(c, patterns, n) < 0)
+		goto bad;
+	/* Threads can start while counters are opened in others. */
+	while ((rc = watch_new_threads(c, type, pid)) > 0)
+		;
+	if (rc == 0)
+		return c;
+bad:
+	close_calls(c);
+	return NULL;
+}
+
+/* Starts or stops counting. Returns 0, or -1 after reporting an error. */
+static int
+control_calls(struct calls *c, bool on)
+{
+	unsigned long what =
+	    on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (ioctl(c->v[i].fd, what, 0) < 0)
+			return err_fail_sys("cannot count calls");
+	return 0;
+}
+
+struct call_count {
+	const char *name;
+	uint64_t n;
+};
+
+static int
+compare_by_count(const void *a, const void *b)
+{
+	const struct call_count *x = a, *y = b;
+
+	return x->n != y->n ? (x->n < y->n ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* Returns an object of FUNCTION: count, most called first, or NULL after
+ * reporting an error. Caller frees with json_free. */
+static struct json *
+read_calls(const struct calls *c)
+{
+	size_t n = c->functions.n;
+	struct call_count *t = mem_array(n, sizeof *t);
+	struct json *j = NULL;
+	uint64_t v;
+
+	for (size_t i = 0; i < n; i++)
+		t[i].name = c->functions.v[i].name;
+	for (size_t i = 0; i < c->n; i++) {
+		if (read(c->v[i].fd, &v, sizeof v) != sizeof v) {
+			err_fail_sys("cannot read the calls of '%s'",
+			    t[c->v[i].function].name);
+			goto out;
+		}
+		t[c->v[i].function].n += v;
+	}
+	qsort(t, n, sizeof *t, compare_by_count);
+	j = json_object();
+	for (size_t i = 0; i < n; i++)
+		json_set_num(j, t[i].name,
+		    json_get_num(j, t[i].name, 0) + (double)t[i].n);
+out:
+	free(t);
+	return j;
+}
 
 /*
  * A child process that executes its command only when it is released, so that
@@ -199,7 +706,7 @@ control_all(struct watch *w, bool on)
 	if (rc == 0 && w->counters)
 		rc = perf_control(w->counters, on);
 	if (rc == 0 && w->calls)
-		rc = calls_control(w->calls, on);
+		rc = control_calls(w->calls, on);
 	return rc;
 }
 
@@ -359,10 +866,10 @@ find_target(struct work *w, char **command)
 	} else if (o->pid)
 		t->pid = (pid_t)o->pid;
 	else if (o->port)
-		t->pid = target_by_port((int)o->port);
+		t->pid = find_process_by_port((int)o->port);
 	else
-		t->pid = target_by_name(o->name);
-	return t->pid > 0 ? target_check(t->pid) : -1;
+		t->pid = find_process_by_name(o->name);
+	return t->pid > 0 ? check_process(t->pid) : -1;
 }
 
 /* --- start -------------------------------------------------------------- */
@@ -406,7 +913,7 @@ name_copies(const char *dir)
 static void
 describe_target(struct work *w, char **command)
 {
-	struct json *target = target_describe(w->watch.pid);
+	struct json *target = describe_process(w->watch.pid);
 
 	if (command) { /* the process has not executed it yet */
 		json_del(target, "comm");
@@ -454,7 +961,7 @@ static void
 choose_call_graph(struct work *w, char **command, struct json *sampling)
 {
 	const struct opts *o = w->o;
-	char *exe = command ? NULL : target_find_exe(w->watch.pid);
+	char *exe = command ? NULL : find_exe(w->watch.pid);
 	struct elffile_frames f = {.call_graph = o->graph};
 
 	if (command)
@@ -481,7 +988,7 @@ start_calls(struct work *w, char **command)
 			     : mem_printf("/proc/%ld/exe", (long)w->watch.pid);
 	if (!w->program)
 		return err_fail("cannot find program '%s'", command[0]);
-	w->watch.calls = calls_open(w->watch.pid, w->program, l->v, l->n);
+	w->watch.calls = open_calls(w->watch.pid, w->program, l->v, l->n);
 	return w->watch.calls ? 0 : -1;
 }
 
@@ -552,7 +1059,7 @@ add_counts(struct json *rec, const struct watch *w)
 		add_counters(rec, w->counters, n);
 	if (!w->calls)
 		return 0;
-	calls = calls_read(w->calls);
+	calls = read_calls(w->calls);
 	if (!calls)
 		return -1;
 	json_set(rec, "calls", calls);
@@ -716,7 +1223,7 @@ close_profile(struct work *w, int rc)
 	}
 	perf_free(w->watch.sampler);
 	perf_free(w->watch.counters);
-	calls_close(w->watch.calls);
+	close_calls(w->watch.calls);
 	free(w->program);
 	if (rc < 0 && w->o->archive && w->copies)
 		folder_remove(w->copies);

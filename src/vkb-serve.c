@@ -16,9 +16,7 @@
 #include "str.h"
 #include "tls.h"
 #include "vkb-serve/fleet.h"
-#include "vkb-serve/follow.h"
 #include "vkb-serve/rundir.h"
-#include "vkb-serve/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +30,488 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/*
+ * The operations start, stop and status: a background process, the supervisor,
+ * keeps a server running. The supervisor's folder has a lock file, locked while
+ * it runs, and a file with its 'server' record.
+ */
+
+/* Files of a folder that '--dir' names, which can have others of the user. */
+#define LOCK "vkb-serve.lock"
+#define STATE "vkb-serve.json"
+
+/* Returns the default folder; caller frees with free(). */
+static char *
+find_state_folder(void)
+{
+	return mem_printf("%s/vkb-serve-%ld", opt_tmpdir(), (long)geteuid());
+}
+
+/* Checks that we own the folder: in /tmp another user could have made it.
+ * Returns 0, or -1 after reporting an error. */
+static int
+check_folder(const char *folder)
+{
+	struct stat st;
+
+	if (lstat(folder, &st) < 0)
+		return err_fail_sys("cannot use folder '%s'", folder);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return err_fail("'%s' is not a folder that you own", folder);
+	return 0;
+}
+
+static int
+open_lock(const char *folder, int flags)
+{
+	char *path = mem_printf("%s/" LOCK, folder);
+	int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0 && (flags & O_CREAT))
+		err_fail_sys("cannot use '%s'", path);
+	free(path);
+	return fd;
+}
+
+/* Returns whether fd is still the lock file; a supervisor that ends removes it.
+ */
+static bool
+is_current_lock(const char *folder, int fd)
+{
+	char *path = mem_printf("%s/" LOCK, folder);
+	struct stat mine, there;
+	bool same = fstat(fd, &mine) == 0 && stat(path, &there) == 0 &&
+	    mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+
+	free(path);
+	return same;
+}
+
+/*
+ * Makes and locks the folder until the end of this process. Returns 0, or -1
+ * after reporting an error.
+ */
+static int
+lock_server(const char *folder)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd;
+
+	for (;;) {
+		if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+			return err_fail_sys("cannot make folder '%s'", folder);
+		if (check_folder(folder) < 0)
+			return -1;
+		fd = open_lock(folder, O_RDWR | O_CREAT);
+		if (fd < 0)
+			return -1;
+		if (fcntl(fd, F_SETLK, &l) < 0)
+			break;
+		if (is_current_lock(folder, fd))
+			return 0; /* fd stays open: it holds the lock */
+		close(fd);
+	}
+	if (errno == EACCES || errno == EAGAIN)
+		err_say("a server is already running in '%s'", folder);
+	else
+		err_fail_sys("cannot lock '%s'", folder);
+	close(fd);
+	return -1;
+}
+
+/* Returns the process that holds the lock, 0 if none, -1 after reporting an
+ * error. */
+static pid_t
+find_lock_holder(const char *folder)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd, rc;
+
+	if (access(folder, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	if (check_folder(folder) < 0)
+		return -1;
+	fd = open_lock(folder, O_RDWR);
+	if (fd < 0)
+		return errno == ENOENT
+		    ? 0
+		    : err_fail_sys("cannot use '%s/" LOCK "'", folder);
+	rc = fcntl(fd, F_GETLK, &l);
+	close(fd);
+	if (rc < 0)
+		return err_fail_sys("cannot query the lock of '%s'", folder);
+	return l.l_type == F_UNLCK ? 0 : l.l_pid;
+}
+
+/* Writes the record into the folder. Returns 0, or -1 after reporting an error.
+ */
+static int
+write_state(const char *folder, const struct json *record)
+{
+	char *path = mem_printf("%s/" STATE, folder);
+	int rc = jsonfile_write(path, record);
+
+	free(path);
+	return rc;
+}
+
+/* Removes the record, the lock, and the folder if it is empty then. */
+static void
+remove_state(const char *folder)
+{
+	static const char *const names[] = {STATE, LOCK};
+	char *path;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		path = mem_printf("%s/%s", folder, names[i]);
+		unlink(path);
+		free(path);
+	}
+	rmdir(folder); /* fails if it holds other files */
+}
+
+/* Returns the record in the folder (caller frees), or NULL. */
+static struct json *
+read_state(const char *folder)
+{
+	char *path = mem_printf("%s/" STATE, folder);
+	const char *files[] = {path};
+	struct json *rec = NULL;
+	struct jsonl *in;
+
+	if (access(path, F_OK) == 0) {
+		in = jsonl_open(files, 1);
+		if (record_next(in, &rec) != 1)
+			rec = NULL;
+		jsonl_close(in);
+	}
+	free(path);
+	return rec;
+}
+
+static bool
+is_ok(const struct json *rec)
+{
+	const char *s = json_get_str(rec, "status");
+
+	return s && strcmp(s, "ok") == 0;
+}
+
+static int
+show_status(const char *folder, bool quiet)
+{
+	pid_t pid = find_lock_holder(folder);
+	struct json *rec;
+	int rc = 1;
+
+	if (pid < 0)
+		return 2;
+	rec = read_state(folder);
+	/* Status ok is outdated if the supervisor has ended. */
+	if (rec && (pid || !is_ok(rec))) {
+		rc = jsonl_write(STDOUT_FILENO, rec) < 0 ? 2 : !is_ok(rec);
+	} else if (!quiet)
+		err_say("no server is running in '%s'", folder);
+	json_free(rec);
+	return rc;
+}
+
+/* Sends SIGTERM and waits for the end of the process. Returns 0, or -1 after
+ * reporting an error. */
+static int
+end_process(const char *folder, pid_t pid, int timeout_ms)
+{
+	struct pollfd fd = {.events = POLLIN};
+	int rc = 0;
+
+	fd.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd.fd < 0)
+		return errno == ESRCH
+		    ? 0
+		    : err_fail_sys("cannot open process %ld", (long)pid);
+	/* With the pidfd open, check that the pid was not reused. */
+	if (find_lock_holder(folder) == pid &&
+	    syscall(SYS_pidfd_send_signal, fd.fd, SIGTERM, NULL, 0) < 0 &&
+	    errno != ESRCH)
+		rc = err_fail_sys("cannot stop process %ld", (long)pid);
+	else if (poll(&fd, 1, timeout_ms) <= 0)
+		rc = err_fail("process %ld did not end", (long)pid);
+	close(fd.fd);
+	return rc;
+}
+
+/* Return exit statuses; write records to stdout. */
+static int
+stop_supervisor(const char *folder, int timeout_ms, bool quiet)
+{
+	pid_t pid = find_lock_holder(folder);
+	struct json *rec, *out;
+	int rc = 0;
+
+	if (pid < 0)
+		return 2;
+	rec = read_state(folder);
+	if (pid && end_process(folder, pid, timeout_ms) < 0)
+		rc = 2;
+	else if (rec && !is_ok(rec)) {
+		err_say("server '%s' had failed", json_get_str(rec, "id"));
+		remove_state(folder);
+		rc = 1;
+	} else if (pid && rec) {
+		out = fleet_make_stopped(json_get_str(rec, "id"));
+		rc = jsonl_write(STDOUT_FILENO, out) < 0 ? 2 : 0;
+		json_free(out);
+	} else if (!quiet)
+		err_say("no server is running in '%s'", folder);
+	json_free(rec);
+	return rc;
+}
+
+/* --follow: reads 'spec' records from stdin, writes 'server' records to
+ * stdout. */
+
+/* A server that was started; 'fleet' is NULL once it has ended by itself. */
+struct entry {
+	char *id;
+	struct fleet *fleet;
+};
+
+struct following {
+	struct shared *shared;
+	struct entry *v;
+	size_t n, cap;
+	struct str in; /* input after the last newline */
+	size_t lineno;
+	bool trouble;
+	int broken; /* 1: cannot write to stdout; -1: its reader has ended */
+};
+
+static bool
+is_reader_gone(void)
+{
+	struct pollfd fd = {.fd = STDOUT_FILENO};
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+/* Writes the record to stdout and frees it. */
+static void
+write_answer(struct following *w, struct json *rec)
+{
+	if (!w->broken && is_reader_gone())
+		w->broken = -1;
+	if (!w->broken && jsonl_write(STDOUT_FILENO, rec) < 0)
+		w->broken = errno == EPIPE ? -1 : 1;
+	json_free(rec);
+}
+
+static struct entry *
+find_entry(struct following *w, const char *id)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (strcmp(w->v[i].id, id) == 0)
+			return &w->v[i];
+	return NULL;
+}
+
+static void
+start_server(struct following *w, const char *id, struct json *spec)
+{
+	struct entry *e = find_entry(w, id);
+	struct json *rec;
+	struct fleet *f;
+
+	if (e && e->fleet) {
+		rec = fleet_make_failed(id, "it is already running");
+		json_free(spec);
+		write_answer(w, rec);
+		return;
+	}
+	if (!e) {
+		e = MEM_ADD(w->v, w->n, w->cap);
+		e->id = mem_str(id);
+	}
+	f = fleet_start(w->shared, spec, &rec);
+	e->fleet = f;
+	if (!f) {
+		free(e->id);
+		*e = w->v[--w->n];
+	}
+	write_answer(w, rec);
+}
+
+static void
+stop_server(struct following *w, const char *id)
+{
+	struct entry *e = find_entry(w, id);
+	struct json *rec;
+
+	if (!e)
+		rec = fleet_make_failed(id, "it is not running");
+	else {
+		if (e->fleet)
+			fleet_stop(e->fleet, &rec);
+		else /* its end was reported when it happened */
+			rec = fleet_make_stopped(id);
+		free(e->id);
+		*e = w->v[--w->n];
+	}
+	write_answer(w, rec);
+}
+
+static void
+refuse_spec(struct following *w, const struct json *spec, const char *where,
+    const char *why)
+{
+	const char *id = json_get_str(spec, "id");
+	char *text = mem_printf("%s: %s", where, why);
+
+	w->trouble = true;
+	write_answer(w, fleet_make_failed(id ? id : "", text));
+	free(text);
+}
+
+static void
+handle_line(struct following *w, const char *line, size_t len)
+{
+	char where[40];
+	const char *why = NULL, *action;
+	struct json *spec;
+	char *id;
+
+	snprintf(where, sizeof where, "stdin:%zu", ++w->lineno);
+	if (strspn(line, " \t\r") == len)
+		return;
+	spec = json_parse(line, len, &why, NULL);
+	if (!spec || json_type(spec) != JSON_OBJECT)
+		refuse_spec(w, NULL, where, why ? why : "not an object");
+	else if (record_check(spec, where) < 0)
+		refuse_spec(w, spec, where, "not a valid record");
+	else if (!record_is(spec, "spec"))
+		refuse_spec(w, spec, where, "not a 'spec' record");
+	else {
+		action = json_get_str(spec, "action");
+		id = mem_str(json_get_str(spec, "id"));
+		if (!action || strcmp(action, "start") == 0) {
+			start_server(w, id, spec);
+			spec = NULL;
+		} else if (strcmp(action, "stop") == 0)
+			stop_server(w, id);
+		else
+			refuse_spec(
+			    w, spec, where, "'action' is not start or stop");
+		free(id);
+	}
+	json_free(spec);
+}
+
+/* Reads input and handles its lines. Returns 0 at the end of input, else 1. */
+static int
+read_input(struct following *w)
+{
+	char buf[65536], *line, *end;
+	ssize_t n = read(STDIN_FILENO, buf, sizeof buf);
+	size_t done;
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 1;
+	if (n < 0) {
+		w->trouble = true;
+		err_fail_sys("cannot read stdin");
+	}
+	if (n <= 0)
+		return 0;
+	str_addn(&w->in, buf, (size_t)n);
+	line = w->in.s;
+	while (!w->broken && !halt_reason(w->shared->halt, NULL) &&
+	    (end = memchr(line, '\n', w->in.len - (size_t)(line - w->in.s)))) {
+		*end = '\0';
+		handle_line(w, line, (size_t)(end - line));
+		line = end + 1;
+	}
+	done = (size_t)(line - w->in.s);
+	w->in.len -= done;
+	memmove(w->in.s, line, w->in.len);
+	w->in.s[w->in.len] = '\0';
+	return 1;
+}
+
+static void
+report_dead_servers(struct following *w)
+{
+	struct json *rec;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].fleet && fleet_check_end(w->v[i].fleet, &rec)) {
+			fleet_stop(w->v[i].fleet, NULL);
+			w->v[i].fleet = NULL;
+			write_answer(w, rec);
+		}
+}
+
+/* Waits for one event and handles it. Returns 0 at the end of input, else 1. */
+static int
+handle_next_event(struct following *w)
+{
+	struct pollfd *fd;
+	size_t n = 3;
+	int rc = 1;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += w->v[i].fleet ? fleet_count_nodes(w->v[i].fleet) : 0;
+	fd = mem_array(n, sizeof *fd);
+	fd[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+	fd[1] =
+	    (struct pollfd){.fd = halt_fd(w->shared->halt), .events = POLLIN};
+	fd[2] = (struct pollfd){.fd = STDOUT_FILENO};
+	n = 3;
+	for (size_t i = 0; i < w->n; i++)
+		if (w->v[i].fleet) {
+			fleet_fill_fds(w->v[i].fleet, fd + n);
+			n += fleet_count_nodes(w->v[i].fleet);
+		}
+	if (poll(fd, n, -1) < 0) {
+		if (errno != EINTR)
+			err_die("cannot wait: %s", strerror(errno));
+	} else if (fd[2].revents) {
+		w->broken = -1;
+	} else if (!fd[1].revents) {
+		report_dead_servers(w);
+		if (fd[0].revents)
+			rc = read_input(w);
+	}
+	free(fd);
+	return rc;
+}
+
+/* Runs until the end of stdin or a signal. Returns the exit status, or -1 if
+ * the reader of stdout has ended. */
+static int
+follow_stdin(struct shared *shared)
+{
+	struct following w = {.shared = shared};
+	size_t left;
+
+	while (!w.broken && !halt_reason(shared->halt, NULL))
+		if (handle_next_event(&w) == 0)
+			break;
+	left = w.in.len;
+	if (left && !w.broken && !halt_reason(shared->halt, NULL)) {
+		w.trouble = true;
+		err_say("stdin:%zu: torn record: the last line has no newline",
+		    w.lineno + 1);
+	}
+	for (size_t i = 0; i < w.n; i++) {
+		fleet_stop(w.v[i].fleet, NULL);
+		free(w.v[i].id);
+	}
+	free(w.v);
+	str_free(&w.in);
+	if (w.broken < 0)
+		return -1;
+	return w.trouble || w.broken ? 2 : 0;
+}
 
 /* Makes a 'spec' record from a file and command-line options. */
 struct specopts {
@@ -316,7 +796,7 @@ run_follow(const struct opts *o)
 	int rc = 2;
 
 	if (open_resources(&h, o, true) == 0)
-		rc = follow(&h.shared);
+		rc = follow_stdin(&h.shared);
 	rc = close_resources_and_raise(&h, rc);
 	if (rc >= 0)
 		return rc;
@@ -457,12 +937,12 @@ wait_for_stop(struct shared *s, struct fleet **f, const char *folder)
 	while (poll(fd, (nfds_t)n, -1) < 0 && errno == EINTR)
 		;
 	if (!halt_reason(s->halt, NULL) && fleet_check_end(*f, &rec)) {
-		supervisor_write_state(folder, rec);
+		write_state(folder, rec);
 		json_free(rec);
 		fleet_stop(*f, NULL);
 	} else {
 		fleet_stop(*f, NULL);
-		supervisor_remove_state(folder);
+		remove_state(folder);
 	}
 	*f = NULL;
 	free(fd);
@@ -484,7 +964,7 @@ run_background(
 		json_free(spec);
 	else
 		f = fleet_start(&h.shared, spec, &rec);
-	given = rec && (!f || supervisor_write_state(folder, rec) == 0) &&
+	given = rec && (!f || write_state(folder, rec) == 0) &&
 	    jsonl_write(out, rec) == 0;
 	json_free(rec);
 	close(out);
@@ -494,7 +974,7 @@ run_background(
 		wait_for_stop(&h.shared, &f, folder);
 	} else {
 		fleet_stop(f, NULL);
-		supervisor_remove_state(folder);
+		remove_state(folder);
 	}
 	close_resources(&h);
 	halt_close(h.shared.halt);
@@ -534,7 +1014,7 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 	}
 	if (pid == 0) {
 		fds[1] = close_other_fds(fds[1]);
-		if (supervisor_lock(folder) < 0) {
+		if (lock_server(folder) < 0) {
 			json_free(spec);
 			exit(2);
 		}
@@ -563,7 +1043,7 @@ run_start(const struct opts *o, struct json *spec, const char *folder)
 static int
 run_verb(const struct opts *o, const struct opt_args *a)
 {
-	char *folder = o->dir ? mem_str(o->dir) : supervisor_folder();
+	char *folder = o->dir ? mem_str(o->dir) : find_state_folder();
 	struct json *spec;
 	int rc = 2;
 
@@ -575,10 +1055,10 @@ run_verb(const struct opts *o, const struct opt_args *a)
 	} else if (a->n > 1)
 		opt_usage(&prog, "stop and status take no SPEC");
 	else if (strcmp(a->v[0], "stop") == 0)
-		rc = supervisor_stop(
+		rc = stop_supervisor(
 		    folder, (int)(o->grace * 1000) + 20000, o->quiet);
 	else
-		rc = supervisor_status(folder, o->quiet);
+		rc = show_status(folder, o->quiet);
 	free(folder);
 	return rc;
 }

@@ -289,7 +289,7 @@ END
 # --- the table has no tool without a case
 
 sed -n 's/.*this output of \(.*\) is not read.*/\1/p' told | sort -u >named
-sed -n '/^static const struct foreign tools/,/^};/s/^    {"\([^"]*\)", {.*/\1/p' "$top/src/vkb-parse/foreign.c" |
+sed -n '/^static const struct foreign tools/,/^};/s/^    {"\([^"]*\)", {.*/\1/p' "$top/src/vkb-parse/formats.c" |
   sort -u >known
 test_same "$(cat known)" "$(cat named)" 'each tool has a case here'
 

@@ -148,11 +148,11 @@ test_match "^-- benchmark_metrics: $(jq -s 'map(length) | add' \
 # --- the guide
 
 test_same "$(sed -n '/^static const struct source/,/^$/s/^    {"\([a-z_]*\)".*/\1/p' \
-  "$top/src/vkb-env/noise.c" | sort)" \
+  "$top/src/vkb-env.c" | sort)" \
   "$(sed -n '/^\.Sh WHAT TO SET/,/^\.Sh WHERE/s/^\.It Sy //p' "$top/man/vkb-quiet.7" |
     tr -d '*,' | tr -s ' ' '\n' | sort)" 'vkb-quiet(7) has each source of noise'
 test_same "$(sed -n '/^\.Sh WHAT TO SET/,/^\.Sh WHERE/s/^\.It Sy //p' \
   "$top/man/vkb-quiet.7" | tr ',' '\n' | grep '\*' | tr -d '* ' | sort)" \
   "$(sed -n "/setting_table\[\]/,/^};/s/^    {\(.name = \)*\"\([a-z_]*\)\".*/\2/p" \
-    "$top/src/vkb-env/tune.c" | sort -u)" 'vkb-quiet(7) says which of them vkb-env can set'
+    "$top/src/vkb-env.c" | sort -u)" 'vkb-quiet(7) says which of them vkb-env can set'
 test_done

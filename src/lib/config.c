@@ -5,7 +5,6 @@
 #include "keyspec.h"
 #include "mem.h"
 #include "mixspec.h"
-#include "ownsettings.h"
 #include "ratespec.h"
 #include "redact.h"
 #include "slospec.h"
@@ -18,6 +17,106 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+static const char letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+static const struct own_setting own_settings[] = {
+    {"port", "port", "port", false},
+    {"bind", "host", "bind_ip", false},
+    {"unixsocket", "unixsocket", "unixsocket", false},
+    {"tls-port", "tls", "tls_mode", false},
+    {"tls-cert-file", "tls", "tls_mode", false},
+    {"tls-key-file", "tls", "tls_mode", false},
+    {"tls-ca-cert-file", "tls", "tls_mode", false},
+    {"tls-ca-cert-dir", "tls", "tls_mode", false},
+    {"tls-client-cert-file", "tls", "tls_mode", false},
+    {"tls-client-key-file", "tls", "tls_mode", false},
+    {"tls-replication", "tls", "tls_mode", false},
+    {"tls-cluster", "tls", "tls_mode", false},
+    {"io-threads", "io_threads", "io-threads", true},
+    {"loadmodule", "modules", "modules", false},
+    {"include", "config_file", "custom-server-config-file", false},
+    {"dbfilename", "rdb", "rdb", true},
+    {"cluster-enabled", "primaries", "cluster_mode", false},
+    {"replicaof", "replicas", "cluster_replicas", false},
+    {"slaveof", "replicas", "cluster_replicas", false},
+    {"cluster-config-file", NULL, NULL, false},
+    {"cluster-port", NULL, NULL, false},
+    {"cluster-announce-ip", NULL, NULL, false},
+    {"cluster-announce-port", NULL, NULL, false},
+    {"cluster-announce-tls-port", NULL, NULL, false},
+    {"cluster-announce-bus-port", NULL, NULL, false},
+    {"dir", NULL, NULL, false},
+    {"logfile", NULL, NULL, false},
+    {"daemonize", NULL, NULL, false},
+    {"pidfile", NULL, NULL, false},
+    {"supervised", NULL, NULL, false},
+};
+
+const struct own_setting *
+config_find_own(const char *name)
+{
+	for (size_t i = 0; i < sizeof own_settings / sizeof *own_settings; i++)
+		if (strcasecmp(name, own_settings[i].name) == 0)
+			return &own_settings[i];
+	return NULL;
+}
+
+bool
+config_is_setting(const char *name)
+{
+	return *name && !name[strspn(name, letters)];
+}
+
+/* Reports that a setting is ignored. */
+static void
+report_own_setting(
+    const struct own_setting *o, const struct json *value, const char *file)
+{
+	char *text = json_print(value);
+
+	if (o->config_key)
+		err_say("%s: 'custom-server-configs': '%s': %s is ignored, "
+			"since the key '%s' of the configuration sets it",
+		    file, o->name, text, o->config_key);
+	else
+		err_say("%s: 'custom-server-configs': '%s': %s is ignored, "
+			"since vkb-serve sets it",
+		    file, o->name, text);
+	free(text);
+}
+
+/*
+ * Removes what vkb-serve sets from the 'custom-server-configs' of an array of
+ * configurations: the Python tool's users may have it there, where that tool
+ * documents it as without effect. Reports each setting that is ignored once,
+ * under the file's name.
+ */
+static void
+ignore_own_settings(struct json *configs, const char *file)
+{
+	bool said[sizeof own_settings / sizeof *own_settings] = {false};
+	const struct own_setting *o;
+	struct json *all, *j, *next;
+	char *name;
+
+	for (struct json *c = json_first(configs); c; c = json_next(c)) {
+		all = json_get(c, "custom-server-configs");
+		for (j = json_first(all); j; j = next) {
+			next = json_next(j);
+			o = config_find_own(json_key(j));
+			if (!o || (o->needs_key && !json_get(c, o->config_key)))
+				continue;
+			if (!said[o - own_settings])
+				report_own_setting(o, j, file);
+			said[o - own_settings] = true;
+			name = mem_str(json_key(j));
+			json_del(all, name);
+			free(name);
+		}
+	}
+}
 
 /* --- where a check is, and what it found */
 
@@ -300,9 +399,9 @@ check_setting(
     struct configwalk *w, const struct config_key *k, const struct json *v)
 {
 	const char *name = json_key(v);
-	const struct own_setting *own = ownsettings_find(name);
+	const struct own_setting *own = config_find_own(name);
 
-	if (!ownsettings_is_name(name))
+	if (!config_is_setting(name))
 		configwalk_problem(
 		    w, "'%s' is not the name of a server setting", name);
 	if (k->rule != CONFIG_SETTINGS_SET)
@@ -822,7 +921,7 @@ config_check(struct json *doc, const char *name, bool lenient)
 		    json_type_name(json_type(doc)));
 	str_free(&w.path);
 	if (!w.problems) {
-		ownsettings_ignore(all, name);
+		ignore_own_settings(all, name);
 		return all;
 	}
 	json_free(all);

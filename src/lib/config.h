@@ -181,4 +181,21 @@ int configfit_parse_truth(const struct json *);
 /* Returns the value as JSON, cut after 60 bytes. The caller frees it. */
 char *configfit_format(const struct json *);
 
+/*
+ * A setting of a server that vkb-serve itself sets, or a key of its spec does:
+ * whoever configures a server cannot set it as well.
+ */
+struct own_setting {
+	const char *name;
+	const char *key; /* of a spec that sets it; NULL: vkb-serve does */
+	const char *config_key; /* the same of vkb-load's configuration */
+	bool needs_key;         /* it is set only if the key is there */
+};
+
+/* Returns the row of a setting, whose name has any case, or NULL. */
+const struct own_setting *config_find_own(const char *name);
+
+/* Can this be the name of a setting? */
+bool config_is_setting(const char *name);
+
 #endif

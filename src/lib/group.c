@@ -15,6 +15,69 @@
 
 #define ENVS 16 /* environments among which that of a run is searched */
 
+void
+group_free_hists(struct group_hists *m)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->v[i].name);
+		hist_free(m->v[i].h);
+	}
+	free(m->v);
+	*m = (struct group_hists){0};
+}
+
+static bool
+has_layout(const struct hist *a, const struct hist *b)
+{
+	return hist_lowest(a) == hist_lowest(b) &&
+	    hist_highest(a) == hist_highest(b) &&
+	    hist_digits(a) == hist_digits(b);
+}
+
+void
+group_add_hist(struct group_hists *m, const char *name, struct hist *h)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (has_layout(m->v[i].h, h) &&
+		    strcmp(m->v[i].name, name) == 0) {
+			hist_merge(m->v[i].h, h);
+			hist_free(h);
+			return;
+		}
+	m->v = mem_resize(m->v, ++m->n, sizeof *m->v);
+	m->v[m->n - 1] = (struct group_hist){mem_str(name), h};
+}
+
+bool
+group_next_hist(
+    struct group_hists *m, size_t *i, const char **name, struct hist **h)
+{
+	struct group_hist *v;
+	int64_t lowest = INT64_MAX, highest = 0, one;
+	size_t n = 0;
+	int digits = 0;
+
+	if (!*i && m->n)
+		qsort(m->v, m->n, sizeof *m->v, str_compare);
+	if (*i == m->n)
+		return false;
+	v = m->v + *i;
+	for (; *i + n < m->n && strcmp(v[n].name, v->name) == 0; n++) {
+		one = hist_lowest(v[n].h);
+		lowest = one < lowest ? one : lowest;
+		one = hist_highest(v[n].h);
+		highest = one > highest ? one : highest;
+		if (hist_digits(v[n].h) > digits)
+			digits = hist_digits(v[n].h);
+	}
+	*i += n;
+	*name = v->name;
+	*h = hist_new(lowest, highest, digits);
+	for (size_t k = 0; k < n; k++)
+		hist_merge(*h, v[k].h);
+	return true;
+}
+
 static void
 free_tallies(struct group_tally *t, size_t n)
 {
@@ -28,7 +91,7 @@ group_free(struct group *g)
 {
 	rows_free(&g->rows);
 	free(g->envs);
-	merged_free(&g->hists);
+	group_free_hists(&g->hists);
 	for (size_t i = 0; i < g->ntails; i++)
 		free(g->tails[i]);
 	free(g->tails);
@@ -115,7 +178,7 @@ add_hist(struct group *g, const char *name, const char *text, size_t n,
 		return 0;
 	}
 	run_series_hist(g->series, g->rows.n - 1, name, h);
-	merged_add(&g->hists, name, h);
+	group_add_hist(&g->hists, name, h);
 	return 0;
 }
 

@@ -7,13 +7,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "merged.h"
 #include "rows.h"
 
 struct hist;
 struct intern;
 struct run_series;
 struct run_record;
+
+/* Merged histograms of many runs, one for each name and layout, so that merging
+ * is exact. */
+struct group_hists {
+	struct group_hist {
+		char *name;
+		struct hist *h;
+	} * v;
+	size_t n;
+};
+
+void group_free_hists(struct group_hists *);
+
+/* Merges 'h' (taken) into the histogram of its name and layout. */
+void group_add_hist(struct group_hists *, const char *name, struct hist *h);
+
+/*
+ * Iterates over the names in order, from *i = 0: *h is the merged histogram of
+ * *name (borrowed) in a layout that holds all its values. Returns false at the
+ * end. Caller frees *h with hist_free. Do not call group_add_hist between two
+ * calls.
+ */
+bool group_next_hist(
+    struct group_hists *, size_t *i, const char **name, struct hist **h);
 
 struct group_env {
 	uint32_t env; /* number of a caseset; GROUP_NO_ENV */
@@ -31,7 +54,7 @@ struct group {
 	struct rows rows;       /* of runs that succeeded */
 	struct group_env *envs; /* one may be listed twice if there are many */
 	size_t nenvs, envcap;
-	struct merged hists;
+	struct group_hists hists;
 	bool no_hists; /* histograms are ignored, but for their tails */
 	bool has_rate; /* of requests: slow ones are counted */
 	char **tails;  /* slow requests of each run (tail.h); NULL: not known */

@@ -2,7 +2,6 @@
 #include "asset.h"
 #include "base64.h"
 #include "err.h"
-#include "flame.h"
 #include "hash.h"
 #include "json.h"
 #include "markup.h"
@@ -14,9 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const char html_style[], html_script[];
+extern const char html_style[], html_script[], flame_style[], flame_script[];
 ASSET(html_style, "src/lib/html.css");
 ASSET(html_script, "src/lib/html.js");
+ASSET(flame_style, "src/lib/flame.css");
+ASSET(flame_script, "src/lib/flame.js");
+
+const char *
+html_flame_style(void)
+{
+	return flame_style;
+}
+
+const char *
+html_flame_script(void)
+{
+	return flame_script;
+}
 
 /* Appends 'sha256-...', by which a content security policy allows a style or a
  * script. It is also the policy of frames whose content is in the page. */
@@ -57,13 +70,13 @@ html_begin(struct str *s, const struct html_page *p)
 	add_source(s, html_style, p->style, true);
 	if (p->flames) {
 		str_addc(s, ' ');
-		add_source_hash(s, flame_get_style());
+		add_source_hash(s, flame_style);
 	}
 	str_add(s, "; script-src ");
 	add_source(s, html_script, p->script, true);
 	if (p->flames) {
 		str_addc(s, ' ');
-		add_source_hash(s, flame_get_script());
+		add_source_hash(s, flame_script);
 	}
 	markup_printf(s,
 	    "\">\n<meta name=\"viewport\" content=\"width=device-width, "

@@ -8,6 +8,14 @@
 struct json;
 struct str;
 
+/*
+ * The style sheet and the script of flame graphs. vkb-flame puts them into its
+ * documents as they are; a page that shows such a document in a frame allows
+ * these, and no other ones, by their hashes.
+ */
+const char *html_flame_style(void);
+const char *html_flame_script(void);
+
 /* A page with the style sheet and the script of all pages, and with its own. */
 struct html_page {
 	const char *title;

@@ -12,8 +12,8 @@
 #include "intern.h"
 #include "record.h"
 #include "runrecord.h"
-#include "setup.h"
 #include "hashset.h"
+#include "str.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -174,7 +174,58 @@ add_point(struct reading *in, struct branch *h, const struct json *subject)
 	return id;
 }
 
-/* Returns the number of a text of setup.h, which it takes. */
+#define SETUP_DIGITS 12 /* of a commit or hash */
+
+/* Settings that change results and rarely change on a host. */
+static const char *const setting_keys[] = {"kernel", "os", "microcode",
+    "governor", "turbo", "smt", "thp", "mitigations"};
+
+/* Returns the server of a commit of a module, as a text that differs if it
+ * does; "" if it is not known. Caller frees. */
+static char *
+make_server(const struct json *subject)
+{
+	const char *commit = json_get_str(subject, "commit");
+	const char *hash = json_get_str(subject, "binary_sha256");
+	const char *version = json_get_str(subject, "server_version");
+	struct str s = {0};
+	char *brief = commit ? record_commit_brief(commit, SETUP_DIGITS) : NULL;
+
+	if (json_get(subject, "module_commit") &&
+	    !json_get(subject, "module_fixed") && (brief || hash)) {
+		str_printf(&s, "%s (", version ? version : "unknown version");
+		if (brief)
+			str_add(&s, brief);
+		else
+			str_printf(&s, "SHA-256 %.*s", SETUP_DIGITS, hash);
+		str_addc(&s, ')');
+	}
+	free(brief);
+	return str_take(&s);
+}
+
+/* Returns the settings of an environment: a line for each with its name, a tab,
+ * and its value, which is empty if it is not known. Caller frees. */
+static char *
+make_settings(const struct json *env)
+{
+	const size_t n = sizeof setting_keys / sizeof *setting_keys;
+	struct str s = {0};
+
+	for (size_t i = 0; env && i < n; i++) {
+		const struct json *j = json_get(env, setting_keys[i]);
+
+		str_printf(&s, "%s\t", setting_keys[i]);
+		if (json_str(j))
+			str_visible(&s, json_str(j));
+		else if (j)
+			json_canonical(&s, j);
+		str_addc(&s, '\n');
+	}
+	return str_take(&s);
+}
+
+/* Returns the number of such a text, which it takes. */
 static size_t
 intern_setup(struct intern *to, char *text)
 {
@@ -213,7 +264,7 @@ intern_subject(struct reading *in, struct branch *h,
 		    &in->subjectcap, sizeof *in->serving);
 		j = caseset_tree(in->subjects, id);
 		in->binaries[id] = intern_hash(in, j, "binary_sha256");
-		in->serving[id] = intern_setup(in->servers, setup_server(j));
+		in->serving[id] = intern_setup(in->servers, make_server(j));
 		in->points[in->npoints++] = add_point(in, h, j);
 	}
 	*point = in->points[id];
@@ -299,7 +350,7 @@ add_row(struct reading_case *k, struct rows_run run, const char *binary)
 
 /* Sets a value of the last row. A ratio is in the column of its reference,
  * whose hash is in the name: another reference begins another series, unless
- * chain.h joins them. */
+ * branch.c joins them. */
 static void
 set_value(struct reading *in, size_t kase, const char *name, size_t n, double v,
     const char *reference, size_t *at)
@@ -400,8 +451,8 @@ add_summary(struct reading *in, struct branch *h, const struct json *rec)
 		return;
 	add_sessions(in, &h->points[point], rec);
 	run.block = (uint32_t)machines_add(in->machines, env);
-	run.index = (uint32_t)intern_setup(in->servers, setup_server(subject));
-	run.order = (uint32_t)intern_setup(in->settings, setup_settings(env));
+	run.index = (uint32_t)intern_setup(in->servers, make_server(subject));
+	run.order = (uint32_t)intern_setup(in->settings, make_settings(env));
 	machines_saw(in->machines, run.block, point);
 	in->mixed += record_env_varied(rec, "host");
 	add_values(in, kase, run, json_get(rec, "metrics"),
@@ -425,7 +476,7 @@ intern_env(struct reading *in, const struct jsonscan_text *env)
 	in->references = mem_resize(in->references, n, sizeof *in->references);
 	in->references[id] = intern_hash(in, new, "reference_sha256");
 	in->set = mem_grow(in->set, in->nkinds, &in->kindcap, sizeof *in->set);
-	in->set[id] = intern_setup(in->settings, setup_settings(new));
+	in->set[id] = intern_setup(in->settings, make_settings(new));
 	in->kinds[in->nkinds++] = machines_add(in->machines, new);
 	in->host = sessions_see(in->host, new);
 	return id;

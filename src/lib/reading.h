@@ -34,7 +34,8 @@ struct reading {
 	struct intern *keys, *errors;              /* of points, of failures */
 	struct intern *names;                      /* of metrics */
 	struct caseset *subjects, *configs, *envs; /* a config is a case */
-	struct intern *servers, *settings;         /* of setup.h */
+	struct intern *servers, *settings; /* of servers of modules; of hosts:
+					    * a line NAME TAB VALUE for each */
 	struct intern *sessions;
 	size_t *points, *serving; /* by subject */
 	const char **binaries;    /* by subject, too */

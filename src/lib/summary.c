@@ -11,7 +11,6 @@
 #include "jsonl.h"
 #include "jsontext.h"
 #include "mem.h"
-#include "merged.h"
 #include "metric.h"
 #include "num.h"
 #include "precision.h"
@@ -396,14 +395,14 @@ add_percentiles(struct json *to, const char *name, const struct hist *h)
 }
 
 void
-summary_add_hists(struct merged *hists, struct json *rec)
+summary_add_hists(struct group_hists *hists, struct json *rec)
 {
 	struct json *texts = json_object(), *all = json_object();
 	const char *name;
 	struct hist *h;
 	size_t i = 0;
 
-	while (merged_next(hists, &i, &name, &h)) {
+	while (group_next_hist(hists, &i, &name, &h)) {
 		struct str text = {0};
 
 		add_percentiles(all, name, h);

@@ -12,7 +12,7 @@
 struct caseset;
 struct json;
 struct jsonl;
-struct merged;
+struct group_hists;
 struct summary;
 
 /* The subjects and configurations that it meets are added to those of the
@@ -87,6 +87,6 @@ struct summary_compared summary_compare(
 struct json *summary_record(struct summary *, size_t i, bool brief);
 
 /* Sets 'hist' and 'whole' of a record by the merged histograms of its runs. */
-void summary_add_hists(struct merged *, struct json *rec);
+void summary_add_hists(struct group_hists *, struct json *rec);
 
 #endif

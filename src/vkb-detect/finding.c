@@ -3,6 +3,7 @@
 #include "casename.h"
 #include "changepoint.h"
 #include "counted.h"
+#include "intern.h"
 #include "json.h"
 #include "judge/model.h"
 #include "judge/odds.h"
@@ -11,8 +12,8 @@
 #include "mem.h"
 #include "reading.h"
 #include "sessions.h"
-#include "setup.h"
 #include "spike.h"
+#include "stats.h"
 #include "str.h"
 #include "trend.h"
 
@@ -22,6 +23,141 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * What may change a result besides the commit: the server of a module, and the
+ * settings of a host.
+ */
+
+/* Adds what changed, with 'name' before it, if both values are known. */
+static void
+add_change(struct str *s, const char *name, size_t len, const char *a, size_t m,
+    const char *b, size_t n)
+{
+	if (!m || !n || (m == n && memcmp(a, b, n) == 0))
+		return;
+	str_printf(s, "%s%.*s%s from %.*s to %.*s", s->len ? ", " : "the ",
+	    (int)len, name, s->len ? "" : " changed", (int)m, a, (int)n, b);
+}
+
+static void
+add_settings(struct str *s, const char *a, const char *b)
+{
+	while (*a && *b) {
+		size_t name = strcspn(a, "\t"), m, n;
+
+		a += name + 1;
+		b += name + 1;
+		m = strcspn(a, "\n");
+		n = strcspn(b, "\n");
+		add_change(s, a - name - 1, name, a, m, b, n);
+		a += m + (a[m] == '\n');
+		b += n + (b[n] == '\n');
+	}
+}
+
+static void
+add_changes(struct str *s, const struct reading *in, bool host,
+    const struct branch_setup *old, const struct branch_setup *new)
+{
+	const char *x = intern_text(in->servers, old->server);
+	const char *y = intern_text(in->servers, new->server);
+
+	add_change(s, "server", strlen("server"), x, strlen(x), y, strlen(y));
+	if (host)
+		add_settings(s, intern_text(in->settings, old->settings),
+		    intern_text(in->settings, new->settings));
+}
+
+/*
+ * Returns "the server changed from 8.0.1 to 9.0.0" if a point of lo..hi with
+ * values was measured with another server, or on a named host with other
+ * settings, than one of the last 'before' points with values before lo. Caller
+ * frees; NULL if none was.
+ */
+static char *
+find_change(const struct branch *b, const struct branch_values *v,
+    size_t machine, size_t before, size_t lo, size_t hi)
+{
+	bool host = machines_is_host(b->reading->machines, machine);
+	struct str s = {0};
+
+	for (size_t i = lo; i-- > 0 && before && !s.len;) {
+		before -= !isnan(v->v[i]);
+		for (size_t k = lo; k <= hi && !s.len; k++)
+			if (!isnan(v->v[i]) && !isnan(v->v[k]))
+				add_changes(&s, b->reading, host, &v->setups[i],
+				    &v->setups[k]);
+	}
+	return s.len ? str_take(&s) : NULL;
+}
+
+#define POINTS 10
+#define LEAST_LOSS .1  /* ln: a tenth of the CPU time */
+#define LEAST_LEFT .01 /* of it */
+
+/* Returns the median of up to n values from point i on, before it if 'back'. */
+static double
+find_level(const double *v, size_t npoints, size_t i, size_t n, bool back)
+{
+	double found[POINTS];
+	size_t k = 0;
+
+	while (k < n && k < POINTS && (back ? i > 0 : i < npoints)) {
+		double x = back ? v[--i] : v[i++];
+
+		if (!isnan(x))
+			found[k++] = x;
+	}
+	stats_sort(found, k);
+	return stats_median(found, k);
+}
+
+static double
+measure_loss(double percent)
+{
+	return -log(fmax(LEAST_LEFT, 1 - percent / 100));
+}
+
+/*
+ * Returns "other processes used 0% of the CPU before and 88% since" if they did
+ * so differently before point lo and from hi on, in the median of up to ten of
+ * n[0] and n[1] points with values, that this alone may have changed ln(value)
+ * by 'ln': two standard deviations of 'weight' (metric_foreign_weight) of what
+ * they left. 'way': with more of them the value rises, 1, or falls, -1; 0:
+ * either. Caller frees; NULL: no, or it is not known.
+ */
+static char *
+find_neighbours(const struct branch *b, const struct branch_series *of,
+    size_t lo, size_t hi, const size_t n[2], double weight, int way, double ln)
+{
+	const struct branch_series *s = b->series, *end = s + b->nseries;
+	struct branch_values v;
+	double before, since, loss;
+
+	while (s < end &&
+	    (s->kase != of->kase || s->machine != of->machine ||
+		strcmp(s->metric, "foreign_cpu_percent") != 0))
+		s++;
+	if (s == end || !(weight > 0))
+		return NULL;
+	branch_read_values(b, s, &v);
+	before = find_level(v.v, b->npoints, lo, n[0], true);
+	since = find_level(v.v, b->npoints, hi, n[1], false);
+	branch_free_values(&v);
+	if (isnan(before) || isnan(since))
+		return NULL;
+	loss = measure_loss(since) - measure_loss(before);
+	/* With more of them a server is slower, never faster; a ratio to
+	 * another one is either. */
+	if (way != 0 && way * ln * loss < 0)
+		return NULL;
+	return fabs(loss) >= LEAST_LOSS && fabs(ln) <= 2 * weight * fabs(loss)
+	    ? mem_printf("other processes used %.0f%% of the CPU before and "
+			 "%.0f%% since",
+		  before, since)
+	    : NULL;
+}
 
 /*
  * How much the points of a series speak for a change of its level, or a slope.
@@ -38,7 +174,7 @@
 /* Collects the points of a level v[from..to-1] without the spikes among the n
  * changes, and their indexes, unless 'at' is NULL. Returns their number. */
 static size_t
-weighing_collect(const double *v, size_t from, size_t to,
+collect_points(const double *v, size_t from, size_t to,
     const struct changepoint *c, size_t n, double *x, size_t *at)
 {
 	size_t k = 0;
@@ -165,7 +301,7 @@ sum_laws(const struct noise_law v[LAWS], struct model_row *r)
 
 /* Sets the facts and the evidence of a step from x to y, points in order. */
 static void
-weighing_levels(
+weigh_levels(
     struct finding *f, const double *x, size_t m, const double *y, size_t n)
 {
 	struct sheet *s = sheet_new(1, metric_has_clock(&f->metric));
@@ -186,7 +322,7 @@ weighing_levels(
 
 /* Sets the evidence of a slope. */
 static void
-weighing_slope(struct finding *f, const struct trend *t)
+weigh_slope(struct finding *f, const struct trend *t)
 {
 	double by = fmax(fabs(t->begin), fabs(t->end));
 	double change = t->end - t->begin;
@@ -244,7 +380,7 @@ is_beyond(struct span low, struct span high, double margin)
  * changes; the caller frees *found.
  */
 static size_t
-steps_find(const struct branch_values *s, size_t n, double margin,
+find_steps(const struct branch_values *s, size_t n, double margin,
     struct changepoint **found)
 {
 	struct changepoint *c = mem_array(n + 1, sizeof *c);
@@ -313,12 +449,12 @@ describe_slope(struct finding *f, const struct trend *t)
  * at its ends, as medians), its evidence, and what it changes for each commit.
  */
 static bool
-slow_find(struct finding *f, const double *v, size_t from, size_t to,
+find_slope(struct finding *f, const double *v, size_t from, size_t to,
     const struct changepoint *c, size_t n)
 {
 	double *x = mem_array(to - from + 1, sizeof *x);
 	size_t *at = mem_array(to - from + 1, sizeof *at);
-	size_t k = weighing_collect(v, from, to, c, n, x, at);
+	size_t k = collect_points(v, from, to, c, n, x, at);
 	struct trend t;
 	bool found =
 	    trend_find(x, k, &t) && spike_size(t.begin, t.end) > f->margin;
@@ -329,7 +465,7 @@ slow_find(struct finding *f, const double *v, size_t from, size_t to,
 		f->n[0] = t.first;
 		f->n[1] = t.last - t.first + 1;
 		describe_slope(f, &t);
-		weighing_slope(f, &t);
+		weigh_slope(f, &t);
 	}
 	free(x);
 	free(at);
@@ -346,7 +482,7 @@ slow_find(struct finding *f, const double *v, size_t from, size_t to,
 /* For qsort of pointers to findings: by kind, direction, and end of the range.
  */
 static int
-grouping_compare_ends(const void *a, const void *b)
+compare_ends(const void *a, const void *b)
 {
 	const struct finding *x = *(const struct finding *const *)a;
 	const struct finding *y = *(const struct finding *const *)b;
@@ -431,7 +567,7 @@ group_findings(struct findings *all)
 
 	for (size_t i = 0; i < all->n; i++)
 		v[i] = &all->v[i];
-	mem_sort(v, all->n, sizeof(struct finding *), grouping_compare_ends);
+	mem_sort(v, all->n, sizeof(struct finding *), compare_ends);
 	all->groups = mem_array(all->n + 1, sizeof *all->groups);
 	for (size_t i = 0, k; i < all->n; i += k) {
 		struct finding_group *g = &all->groups[all->ngroups];
@@ -653,7 +789,7 @@ join_bundle(struct finding **v, size_t n, struct bundle *u, struct finding *out)
 {
 	size_t kept = 0;
 
-	qsort(v, n, sizeof *v, grouping_compare_ends);
+	qsort(v, n, sizeof *v, compare_ends);
 	for (size_t i = 0, k; i < n; i += k) {
 		k = count_joined(v + i, n - i);
 		out[kept] = join_findings(v + i, k, u);
@@ -683,13 +819,13 @@ collect_bundle(struct findings *all, size_t i, struct finding **v)
 /* Sets which findings are of one change: of one case, metric, kind and
  * direction, with overlapping ranges. */
 static void
-joining_match(struct findings *all)
+match_findings(struct findings *all)
 {
 	struct finding **v = mem_array(all->n + 1, sizeof(struct finding *));
 
 	for (size_t i = 0, n; i < all->n; i += n) {
 		n = collect_bundle(all, i, v);
-		qsort(v, n, sizeof *v, grouping_compare_ends);
+		qsort(v, n, sizeof *v, compare_ends);
 		for (size_t j = 0, k; j < n; j += k) {
 			k = count_joined(v + j, n - j);
 			for (size_t l = j; l < j + k; l++)
@@ -706,7 +842,7 @@ joining_match(struct findings *all)
  * sides, or one with --latest. Does nothing if the history is of one machine.
  */
 static void
-joining_make(
+join_machines(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
 {
 	struct finding **v, *out;
@@ -749,7 +885,7 @@ joining_make(
 /* Removes the changes of a history that are not claimed. 'series': how many
  * were judged, of gates [1] and of other metrics [0]. */
 static void
-deciding_claim(struct findings *all, const size_t series[2])
+claim_findings(struct findings *all, const size_t series[2])
 {
 	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
 	double *evidence = mem_array(all->n + 1, sizeof *evidence);
@@ -909,7 +1045,7 @@ outweigh_findings(struct findings *all, enum verdict *v)
  * their kinds by the verdicts and removes those that are not a change.
  */
 static void
-deciding_judge(struct findings *all, enum sessions_host host)
+judge_newest(struct findings *all, enum sessions_host host)
 {
 	struct claim *claims = mem_array(all->n + 1, sizeof *claims);
 	enum verdict *v = mem_array(all->n + 1, sizeof *v);
@@ -1052,16 +1188,16 @@ measure_finding(struct finding *f, const double *v, size_t end,
 {
 	double *x = mem_array(end + 1, sizeof *x);
 	double *y = mem_array(end + 1, sizeof *y);
-	size_t nx = weighing_collect(v, c[i].from, c[i].at, c, n, x, NULL);
-	size_t ny = weighing_collect(
-	    v, c[i].at, c[i].to, c, c[i].spike ? 0 : n, y, NULL);
+	size_t nx = collect_points(v, c[i].from, c[i].at, c, n, x, NULL);
+	size_t ny =
+	    collect_points(v, c[i].at, c[i].to, c, c[i].spike ? 0 : n, y, NULL);
 	size_t skip = nx > NEAR ? nx - NEAR : 0;
 
 	for (size_t k = i; k < n && !nx; k++)
 		if (!c[k].spike || k + 1 == n)
-			nx = weighing_collect(v, c[i].to,
+			nx = collect_points(v, c[i].to,
 			    c[k].spike ? end : c[k].at, c, n, x, NULL);
-	weighing_levels(f, x + skip, nx - skip, y, ny > NEAR ? NEAR : ny);
+	weigh_levels(f, x + skip, nx - skip, y, ny > NEAR ? NEAR : ny);
 	f->kind = (enum finding_kind)verdict_direction(
 	    f->metric.better, f->facts.change > 0);
 	if (c[i].spike)
@@ -1134,11 +1270,10 @@ static void
 find_setup(struct finding *f, const struct branch *b,
     const struct branch_values *s, size_t before)
 {
-	f->setup =
-	    setup_find_change(b, s, f->series->machine, before, f->lo, f->hi);
+	f->setup = find_change(b, s, f->series->machine, before, f->lo, f->hi);
 	if (!f->setup)
-		f->setup = setup_find_neighbours(b, f->series, f->lo, f->hi,
-		    f->n, metric_foreign_weight(&f->metric),
+		f->setup = find_neighbours(b, f->series, f->lo, f->hi, f->n,
+		    metric_foreign_weight(&f->metric),
 		    f->metric.instead_of                    ? 0
 			: f->metric.better == METRIC_HIGHER ? -1
 							    : 1,
@@ -1174,7 +1309,8 @@ find_trends(struct findings *all, const struct branch *b,
 
 		if (i < n && c[i].spike)
 			continue;
-		found = slow_find(&f, v, from, i < n ? c[i].at : npoints, c, n);
+		found =
+		    find_slope(&f, v, from, i < n ? c[i].at : npoints, c, n);
 		from = i < n ? c[i].at : npoints;
 		if (!found)
 			continue;
@@ -1194,7 +1330,7 @@ find_changes(struct findings *all, const struct branch *b,
 	struct changepoint *c;
 	size_t n, first = all->n;
 
-	n = exact ? steps_find(s, b->npoints, frame->margin, &c)
+	n = exact ? find_steps(s, b->npoints, frame->margin, &c)
 		  : changepoint_find(s->v, b->npoints, &rules, &c);
 	for (size_t i = 0; i < n; i++) {
 		struct finding *f = add_finding(all, frame);
@@ -1408,7 +1544,7 @@ is_not_slower(const struct findings *all, const struct branch *b,
 	return known && !slower;
 }
 
-/* As deciding_judge, for the findings of a history. */
+/* As judge_newest, for the findings of a history. */
 static void
 outweigh_history(
     struct findings *all, const struct branch *b, const struct finding_rules *r)
@@ -1491,15 +1627,15 @@ finding_find_all(
 	}
 	free(v);
 	if (r->latest) {
-		deciding_judge(all, b->reading->host);
+		judge_newest(all, b->reading->host);
 	} else {
-		joining_match(all);
-		deciding_claim(all, tested);
+		match_findings(all);
+		claim_findings(all, tested);
 	}
 	for (size_t i = 0; i < all->n; i++)
 		all->v[i].waived =
 		    policy_waives(&all->v[i].waiver, all->v[i].facts.ratio);
-	joining_make(all, b, r);
+	join_machines(all, b, r);
 	if (!r->latest)
 		outweigh_history(all, b, r);
 	group_findings(all);

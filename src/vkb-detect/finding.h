@@ -65,9 +65,9 @@ struct finding {
 	struct policy_waiver waiver;
 	bool waived;
 	bool outweighed; /* as a row of vkb-compare: different, no regression */
-	char *setup;  /* what changed besides the commit (setup.h), or NULL */
-	bool rebuilt; /* a count, and compiler or flags changed with it */
-	size_t joint; /* index of a finding of the same change */
+	char *setup;     /* what changed besides the commit, or NULL */
+	bool rebuilt;    /* a count, and compiler or flags changed with it */
+	size_t joint;    /* index of a finding of the same change */
 	/* Of several machines; else NULL and 0. */
 	struct finding_part *parts;
 	size_t nparts;

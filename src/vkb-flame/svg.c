@@ -1,7 +1,7 @@
 #include "svg.h"
 #include "calltree.h"
 #include "diff.h"
-#include "flame.h"
+#include "html.h"
 #include "markup.h"
 #include "mem.h"
 #include "str.h"
@@ -312,7 +312,7 @@ write_opening(struct graph *g, const char *title)
 	    "</title>\n<style>%s</style>\n"
 	    "<rect class=\"ground\" width=\"100%%\" height=\"100%%\" "
 	    "fill=\"#fff\"/>\n",
-	    flame_get_style());
+	    html_flame_style());
 	markup_printf(g->to,
 	    "<text class=\"ink title\" x=\"%d\" y=\"22\" font-size=\"16\">"
 	    "%s</text>\n",
@@ -344,7 +344,7 @@ svg_write(struct str *to, const struct calltree *t, const struct diff *d,
 		    PAD, g.top + ROW - 5);
 	if (!o->inlined)
 		str_printf(to, "<script><![CDATA[%s]]></script>\n",
-		    flame_get_script());
+		    html_flame_script());
 	str_add(to, "</svg>\n");
 	str_free(&keys);
 	free(g.depth);

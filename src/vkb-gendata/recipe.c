@@ -96,7 +96,7 @@ parse_number_param(const struct json *v, const char *key, bool whole,
 
 /* Returns the integer at 'key', or -1 if missing or out of range (reported). */
 static long long
-params_read_whole(const struct json *j, const char *key, double min, double max,
+read_whole_param(const struct json *j, const char *key, double min, double max,
     struct configwalk *w)
 {
 	const struct json *v = json_get(j, key);
@@ -212,7 +212,7 @@ report_unknown_kind(struct configwalk *w, const char *what, const char *type,
  * unknown; 'what' is "transform" or "query type".
  */
 static int
-params_find_kind(const struct params_kind *kinds, const char *what,
+find_kind(const struct params_kind *kinds, const char *what,
     const struct json *j, const char *fallback, struct configwalk *w)
 {
 	const struct json *type = json_get(j, "type");
@@ -235,7 +235,7 @@ params_find_kind(const struct params_kind *kinds, const char *what,
  * table and 't' of NULL check the keys only.
  */
 static void
-params_read(const struct params *table, const char *const *other,
+read_params(const struct params *table, const char *const *other,
     const struct json *j, struct transform *t, struct configwalk *w)
 {
 	for (const struct params *p = table; p && p->name; p++)
@@ -320,7 +320,7 @@ static const struct params_kind transform_kinds[TRANSFORM_NAMED + 1] = {
  * texts are borrowed from 'j'.
  */
 static void
-transform_read(struct transform *t, const struct json *j, struct configwalk *w)
+read_transform(struct transform *t, const struct json *j, struct configwalk *w)
 {
 	static const char *const other[] = {"type", "description", NULL};
 	int kind;
@@ -330,19 +330,18 @@ transform_read(struct transform *t, const struct json *j, struct configwalk *w)
 		configwalk_problem(w, "is not an object");
 		return;
 	}
-	kind =
-	    params_find_kind(transform_kinds, "transform", j, "wikipedia", w);
+	kind = find_kind(transform_kinds, "transform", j, "wikipedia", w);
 	if (kind < 0)
 		return;
 	t->kind = (enum transform_kind)kind;
-	params_read(transform_kinds[kind].p, other, j, t, w);
+	read_params(transform_kinds[kind].p, other, j, t, w);
 	if (t->lo > t->hi)
 		configwalk_problem(
 		    w, "'min' %.15g is above 'max' %.15g", t->lo, t->hi);
 }
 
 static void
-transform_free(struct transform *t)
+free_transform(struct transform *t)
 {
 	for (size_t i = 0; i < t->nlist; i++)
 		free(t->list[i]);
@@ -370,7 +369,7 @@ count_whole_digits(double v)
  * reported and counted in 'w'.
  */
 static void
-transform_fit(
+fit_transform(
     struct transform *t, size_t size, bool fixed, struct configwalk *w)
 {
 	int lo = count_whole_digits(t->lo), hi = count_whole_digits(t->hi);
@@ -551,7 +550,7 @@ read_query_fields(struct recipe_file *f, struct recipe_file *also,
  * it also filled *also, a second file with the terms alone, else 0.
  */
 static int
-query_read(
+read_query(
     struct recipe_file *f, struct recipe_file *also, struct configwalk *w)
 {
 	static const char *const others[] = {
@@ -559,16 +558,16 @@ query_read(
 	static const char *const usual[] = {
 	    "type", "doc_count", "description", NULL};
 	struct transform t = {0};
-	int kind = params_find_kind(
+	int kind = find_kind(
 	    query_kinds, "query type", f->spec, "proximity_phrase", w);
 	long long n = 0;
 
 	if (kind < 0)
 		return 0;
-	params_read(query_kinds[kind].p, kind == NEIGHBOURS ? others : usual,
+	read_params(query_kinds[kind].p, kind == NEIGHBOURS ? others : usual,
 	    f->spec, &t, w);
 	if (kind != NEIGHBOURS)
-		n = params_read_whole(f->spec, "doc_count", 0, ROWS, w);
+		n = read_whole_param(f->spec, "doc_count", 0, ROWS, w);
 	f->rows = n > 0 ? (uint64_t)n : 0;
 	return read_query_fields(f, also, (enum kind)kind, &t, w);
 }
@@ -651,14 +650,14 @@ read_transforms(
 	if (!list) {
 		struct json *none = json_object();
 
-		transform_read(&x->t[x->nt++], none, w);
+		read_transform(&x->t[x->nt++], none, w);
 		json_free(none);
 	}
 	for (const struct json *j = json_first(list); j; j = json_next(j)) {
 		struct transform *t = &x->t[x->nt++];
 
 		at = configwalk_index(w, i++);
-		transform_read(t, j, w);
+		read_transform(t, j, w);
 		if (t->kind == TRANSFORM_VECTOR)
 			x->dims = (size_t)t->dims;
 		configwalk_leave(w, at);
@@ -687,7 +686,7 @@ read_field(struct recipe_file *f, char *name, const struct json *j,
 	check_field_name(f, x, w);
 	read_transforms(x, json_get(j, "transforms"), w);
 	if (!x->dims) {
-		long long n = params_read_whole(j, "size", 1, SIZE, w);
+		long long n = read_whole_param(j, "size", 1, SIZE, w);
 
 		x->size = n > 0 ? (size_t)n : 1;
 	}
@@ -711,7 +710,7 @@ read_listed_fields(
 			configwalk_problem(
 			    w, "is not an object with a string 'name'");
 		} else {
-			params_read(NULL, keys, j, NULL, w);
+			read_params(NULL, keys, j, NULL, w);
 			read_field(f, mem_str(name), j, w);
 		}
 		configwalk_leave(w, at);
@@ -727,10 +726,10 @@ read_generated_fields(
 	    "count", "prefix", "size", "transforms", "description", NULL};
 	size_t len = configwalk_key(w, "generate_fields");
 	const struct json *prefix = json_get(j, "prefix");
-	long long n = params_read_whole(j, "count", 1, FIELDS, w);
+	long long n = read_whole_param(j, "count", 1, FIELDS, w);
 	int before = w->problems;
 
-	params_read(NULL, keys, j, NULL, w);
+	read_params(NULL, keys, j, NULL, w);
 	if (prefix && !json_str(prefix))
 		configwalk_problem(w, "'prefix' is not a string");
 	for (long long i = 1; i <= n && w->problems == before; i++)
@@ -771,7 +770,7 @@ fit_format(struct recipe_file *f, struct configwalk *w)
 			f->words |= t->kind == TRANSFORM_WIKIPEDIA ||
 			    t->kind == TRANSFORM_STEMMABLE ||
 			    t->kind == TRANSFORM_WORD;
-			transform_fit(
+			fit_transform(
 			    t, f->fields[i].size, f->format == RECIPE_NPY, w);
 		}
 }
@@ -783,10 +782,10 @@ read_dataset(struct recipe_file *f, struct configwalk *w)
 	    "doc_count", "fields", "generate_fields", "description", NULL};
 	const struct json *all = json_get(f->spec, "generate_fields");
 	const struct json *list = json_get(f->spec, "fields");
-	long long n = params_read_whole(f->spec, "doc_count", 0, ROWS, w);
+	long long n = read_whole_param(f->spec, "doc_count", 0, ROWS, w);
 
 	f->rows = n > 0 ? (uint64_t)n : 0;
-	params_read(NULL, keys, f->spec, NULL, w);
+	read_params(NULL, keys, f->spec, NULL, w);
 	if (all)
 		read_generated_fields(f, all, w);
 	else if (list)
@@ -800,7 +799,7 @@ free_file(struct recipe_file *f)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		for (size_t k = 0; k < f->fields[i].nt; k++)
-			transform_free(&f->fields[i].t[k]);
+			free_transform(&f->fields[i].t[k]);
 		free(f->fields[i].t);
 		free(f->fields[i].name);
 	}
@@ -840,7 +839,7 @@ read_recipe(struct recipes *r, const struct json *spec, bool query,
 	if (json_type(spec) != JSON_OBJECT)
 		configwalk_problem(w, "is not an object");
 	else if (read_format(f, w) == 0 && query)
-		n += query_read(&f[0], &f[1], w);
+		n += read_query(&f[0], &f[1], w);
 	else if (w->problems == before)
 		read_dataset(f, w);
 	for (int i = 0; i < n && w->problems == before; i++)

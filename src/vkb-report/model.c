@@ -465,7 +465,7 @@ static int
 pool_hists(struct json *to, const struct json *from)
 {
 	const struct json *of[] = {json_get(to, "hist"), from};
-	struct merged all = {0};
+	struct group_hists all = {0};
 	int rc = 0;
 
 	for (size_t i = 0; i < 2; i++)
@@ -476,12 +476,12 @@ pool_hists(struct json *to, const struct json *from)
 			    text ? strlen(text) : 0, json_key(j), "summary");
 
 			if (h)
-				merged_add(&all, json_key(j), h);
+				group_add_hist(&all, json_key(j), h);
 			else
 				rc = -1;
 		}
 	summary_add_hists(&all, to);
-	merged_free(&all);
+	group_free_hists(&all);
 	return rc;
 }
 

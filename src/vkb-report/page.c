@@ -2,7 +2,6 @@
 #include "asset.h"
 #include "changetext.h"
 #include "figure.h"
-#include "flame.h"
 #include "forest.h"
 #include "html.h"
 #include "intern.h"
@@ -928,7 +927,7 @@ write_graph(
 	if (sum->bytes < GRAPHS && read_graph(&g, path, &why) == 0) {
 		sum->bytes += g.len;
 		write_iframe(s, &g, title, ++sum->n);
-		own = strstr(g.s, flame_get_script());
+		own = strstr(g.s, html_flame_script());
 		why = NULL;
 	}
 	if (why)

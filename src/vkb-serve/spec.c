@@ -4,7 +4,6 @@
 #include "cpulist.h"
 #include "json.h"
 #include "mem.h"
-#include "ownsettings.h"
 #include "placement.h"
 #include "proc.h"
 #include "redact.h"
@@ -73,11 +72,11 @@ check_setting(const struct spec *s, const char *section, const struct json *j,
     struct str *why)
 {
 	const char *name = json_key(j);
-	const struct own_setting *own = ownsettings_find(name);
+	const struct own_setting *own = config_find_own(name);
 	char *value;
 	bool words;
 
-	if (!ownsettings_is_name(name))
+	if (!config_is_setting(name))
 		return str_fail(
 		    why, "'%s': invalid setting name '%s'", section, name);
 	if (strcmp(section, "config_set") == 0 && redact_is_secret(name))

@@ -9,7 +9,7 @@
 #include "hist.h"
 #include "json.h"
 #include "mem.h"
-#include "merged.h"
+#include "group.h"
 #include "sessions.h"
 #include "rng.h"
 #include "runrecord.h"
@@ -256,7 +256,7 @@ merges(struct rng *r, size_t kinds)
 {
 	static const char *const names[] = {"a", "b"};
 	struct hist *want[2];
-	struct merged m = {0};
+	struct group_hists m = {0};
 	size_t i = 0;
 	const char *name;
 	bool right = true;
@@ -276,16 +276,16 @@ merges(struct rng *r, size_t kinds)
 
 		h = drawn(r, k < kinds * 2 ? k / 2 : rng_below(r, kinds));
 		hist_merge(want[which], h);
-		merged_add(&m, names[which], h);
+		group_add_hist(&m, names[which], h);
 	}
 	for (size_t k = 0; k < 2; k++) {
-		right = right && merged_next(&m, &i, &name, &h) &&
+		right = right && group_next_hist(&m, &i, &name, &h) &&
 		    strcmp(name, names[k]) == 0 && is_alike(h, want[k]);
 		hist_free(h);
 		hist_free(want[k]);
 	}
-	right = right && !merged_next(&m, &i, &name, &h);
-	merged_free(&m);
+	right = right && !group_next_hist(&m, &i, &name, &h);
+	group_free_hists(&m);
 	return right && m.n == 0;
 }
 
