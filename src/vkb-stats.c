@@ -373,7 +373,7 @@ print_table(const struct lines *l)
 	bool shown[LATENCIES];
 	struct casename *names;
 	struct str out = {0}, title = {0};
-	char *text, n[32];
+	char *text;
 	int rc;
 
 	for (size_t i = 0; i < l->n; i++) {
@@ -385,13 +385,10 @@ print_table(const struct lines *l)
 	for (size_t i = 0; i < l->n; i++)
 		if (!(json_get_num(l->v[i].rec, "n", 0) > 0))
 			casename_differs(names, configs[i]);
-	table_column(t, "case", TABLE_LEFT);
-	table_column(t, "subject", TABLE_LEFT);
-	table_column(t, "n", TABLE_RIGHT);
+	table_titles(t, "case|subject|>n");
 	write_title(&title, l);
 	table_column(t, title.s, TABLE_RIGHT);
-	table_column(t, "95% interval", TABLE_LEFT);
-	table_column(t, "cv", TABLE_RIGHT);
+	table_titles(t, "95% interval|>cv");
 	for (size_t k = 0; k < LATENCIES; k++) {
 		shown[k] = has_beside_main(l, latencies[k].name);
 		if (shown[k])
@@ -404,16 +401,12 @@ print_table(const struct lines *l)
 		const struct json *main = get_main(rec);
 		const char *unit;
 
-		text = casename_of(names, configs[i]);
-		table_cell(t, text);
-		free(text);
-		text = record_subject_name(json_get(rec, "subject"));
-		table_cell(t, text);
-		free(text);
-		snprintf(n, sizeof n, "%.0f",
-		    fmin(json_get_num(rec, "n", 0),
-			json_get_num(main, "n", INFINITY)));
-		table_cell(t, n);
+		table_take(t, casename_of(names, configs[i]));
+		table_take(t, record_subject_name(json_get(rec, "subject")));
+		table_take(t,
+		    mem_printf("%.0f",
+			fmin(json_get_num(rec, "n", 0),
+			    json_get_num(main, "n", INFINITY))));
 		unit = main ? metric_guess(json_key(main)).unit : "";
 		add_median_cell(t, main, unit);
 		add_spread_cells(t, main, unit);
@@ -421,9 +414,7 @@ print_table(const struct lines *l)
 			if (shown[k])
 				add_median_cell(
 				    t, json_get(m, latencies[k].name), "");
-		text = make_notes(rec);
-		table_cell(t, text);
-		free(text);
+		table_take(t, make_notes(rec));
 	}
 	table_print(t, &out, false);
 	text = casename_common(names);

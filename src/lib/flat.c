@@ -622,8 +622,6 @@ flat_row_to_run(struct json *row)
 static bool
 is_text_column(const char *column)
 {
-	static const char *const texts[] = {
-	    "command", "test_id", "test_phase", "scenario", "dataset"};
 	const struct flat_key *k = flat_table;
 
 	while (k->flat && strcmp(k->flat, column) != 0)
@@ -632,11 +630,9 @@ is_text_column(const char *column)
 		return false;
 	if (k->section && strcmp(k->section, "env") == 0)
 		return strcmp(k->flat, "env_cpu_freq_mhz_at_setup") != 0;
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		if (strcmp(column, texts[i]) == 0)
-			return true;
-	return !k->section || strcmp(k->section, "subject") == 0 ||
-	    strcmp(k->section, "about") == 0;
+	return k->sql &&
+	    (str_starts(k->sql, "text") || str_starts(k->sql, "character") ||
+		str_starts(k->sql, "timestamp"));
 }
 
 struct json *
