@@ -32,18 +32,25 @@
 #include <string.h>
 
 /*
+ * The profiles. Without a baseline, all files are added up in one column. Else
+ * each file has two columns (see diff.h), the 'na' of the baseline first.
+ * Counts of callgrind go to 'counts', the baseline's first, and from there to
+ * the first column of their side.
+ */
+struct profiles {
+	struct calltree *t;
+	size_t na, n;
+	struct callgraphs counts[2];
+	const char *unit; /* of the counts; NULL: samples */
+	struct diff *d;   /* NULL: no baseline */
+	char *event;      /* of the samples; NULL: not known */
+	double min_share; /* of a function that is listed */
+};
+
+/*
  * The functions of profiles, summed over all callers: their total, which
  * includes what they call, and what they take themselves.
  */
-
-/* A summed tree; 'diff' is NULL without a baseline, 'unit' without counts. */
-struct function_source {
-	const struct calltree *tree;
-	const struct diff *diff;
-	const char *unit;
-	size_t na, n; /* profiles of the baseline, and of both sides */
-	double min_share;
-};
 
 struct function {
 	const char *name; /* borrowed from the tree */
@@ -63,76 +70,76 @@ is_recursive(const struct calltree *t, uint32_t node)
 }
 
 static double
-get_total(const struct function_source *f, uint32_t node, int side)
+get_total(const struct profiles *p, uint32_t node, int side)
 {
-	if (!f->diff)
-		return side ? f->tree->total[0][node] : 0;
-	return side ? f->diff->v[node].b : f->diff->v[node].a;
+	if (!p->d)
+		return side ? p->t->total[0][node] : 0;
+	return side ? p->d->v[node].b : p->d->v[node].a;
 }
 
 static double
-get_self(const struct function_source *f, uint32_t node, int side)
+get_self(const struct profiles *p, uint32_t node, int side)
 {
-	if (!f->diff)
-		return side ? f->tree->self[0][node] : 0;
-	return f->diff->self[side][node];
+	if (!p->d)
+		return side ? p->t->self[0][node] : 0;
+	return p->d->self[side][node];
 }
 
 /* Returns what 'self' is divided by to have the unit of the result. */
 static double
-find_scale(const struct function_source *f, int side)
+find_scale(const struct profiles *p, int side)
 {
 	double all = 0;
 
-	for (uint32_t i = 0; !f->unit && i < f->tree->n; i++)
-		all += get_self(f, i, side);
+	for (uint32_t i = 0; !p->unit && i < p->t->n; i++)
+		all += get_self(p, i, side);
 	return all > 0 ? all : 1;
 }
 
 static void
-add_sums(const struct function_source *f, struct function *v)
+add_sums(const struct profiles *p, struct function *v)
 {
-	const struct calltree *t = f->tree;
+	const struct calltree *t = p->t;
 
 	for (int side = 0; side < 2; side++) {
-		double self = find_scale(f, side), total = f->diff ? 1 : self;
+		double self = find_scale(p, side), total = p->d ? 1 : self;
 
 		for (uint32_t i = 1; i < t->n; i++) {
 			struct function *one = &v[t->frame[i]];
 
-			one->self[side] += get_self(f, i, side) / self;
-			if (get_total(f, i, side) != 0 && !is_recursive(t, i))
+			one->self[side] += get_self(p, i, side) / self;
+			if (get_total(p, i, side) != 0 && !is_recursive(t, i))
 				one->total[side] +=
-				    get_total(f, i, side) / total;
+				    get_total(p, i, side) / total;
 		}
 	}
 }
 
 /* Sets the p of each function from its samples in each profile. */
 static void
-test_totals(const struct function_source *f, struct function *v, size_t names)
+test_totals(const struct profiles *p, struct function *v, size_t names)
 {
-	const struct calltree *t = f->tree;
-	double *samples = mem_array(names * f->n + 1, sizeof *samples);
-	double *whole = mem_array(f->n + 1, sizeof *whole);
-	double *p = mem_array(names + 1, sizeof *p);
+	const struct calltree *t = p->t;
+	double *samples = mem_array(names * p->n + 1, sizeof *samples);
+	double *whole = mem_array(p->n + 1, sizeof *whole);
+	double *pv = mem_array(names + 1, sizeof *pv);
 
-	for (size_t k = 0; k < f->n; k++) {
+	for (size_t k = 0; k < p->n; k++) {
 		const double *w = t->total[2 * k + 1];
 
 		whole[k] = w[0];
 		for (uint32_t i = 1; i < t->n; i++)
 			if (w[i] != 0 && !is_recursive(t, i))
-				samples[t->frame[i] * f->n + k] += w[i];
+				samples[t->frame[i] * p->n + k] += w[i];
 	}
 	for (size_t i = 0; i < names; i++)
-		p[i] = diff_test(samples + i * f->n, whole, f->na, f->n);
-	diff_adjust(p, names);
+		pv[i] = diff_test(samples + i * p->n, whole, p->na, p->n);
+	diff_adjust(pv, names);
 	for (size_t i = 0; i < names; i++)
-		v[i].p = p[i];
+		v[i].p = pv[i];
 	free(samples);
 	free(whole);
-	free(p);
+	free(pv);
 }
 
 static int
@@ -172,27 +179,27 @@ compare_self(const void *a, const void *b)
  * largest 'self'.
  */
 static struct function *
-list_functions(const struct function_source *f, size_t *count)
+list_functions(const struct profiles *p, size_t *count)
 {
-	size_t names = intern_count(f->tree->names), n = 0;
+	size_t names = intern_count(p->t->names), n = 0;
 	struct function *v = mem_array(names + 1, sizeof *v);
-	double least = f->min_share;
+	double least = p->min_share;
 
-	add_sums(f, v);
-	if (f->unit)
-		least *= fmax(get_total(f, 0, 0), get_total(f, 0, 1));
-	if (f->diff && !f->unit)
-		test_totals(f, v, names);
+	add_sums(p, v);
+	if (p->unit)
+		least *= fmax(get_total(p, 0, 0), get_total(p, 0, 1));
+	if (p->d && !p->unit)
+		test_totals(p, v, names);
 	for (size_t i = 0; i < names; i++) {
 		double most = fmax(v[i].total[0], v[i].total[1]);
 
 		if (!(most > 0) || most < least)
 			continue;
 		v[n] = v[i];
-		v[n].p = f->diff && !f->unit ? v[i].p : NAN;
-		v[n++].name = intern_text(f->tree->names, i);
+		v[n].p = p->d && !p->unit ? v[i].p : NAN;
+		v[n++].name = intern_text(p->t->names, i);
 	}
-	qsort(v, n, sizeof *v, f->diff ? compare_functions : compare_self);
+	qsort(v, n, sizeof *v, p->d ? compare_functions : compare_self);
 	*count = n;
 	return v;
 }
@@ -200,7 +207,7 @@ list_functions(const struct function_source *f, size_t *count)
 /* Returns "new", "vanished", "gained", "lost", "not significant", "too few
  * samples", or of counts "same". */
 static const char *
-describe_function(const struct function_source *f, const struct function *v)
+describe_function(const struct profiles *p, const struct function *v)
 {
 	double change = v->total[1] - v->total[0];
 
@@ -208,11 +215,11 @@ describe_function(const struct function_source *f, const struct function *v)
 		return "new";
 	if (v->total[1] == 0)
 		return "vanished";
-	if (f->unit && change == 0)
+	if (p->unit && change == 0)
 		return "same";
-	if (!f->unit && isnan(v->p))
+	if (!p->unit && isnan(v->p))
 		return "too few samples";
-	if (!f->unit && !(v->p < DIFF_ALPHA))
+	if (!p->unit && !(v->p < DIFF_ALPHA))
 		return "not significant";
 	return change > 0 ? "gained" : "lost";
 }
@@ -232,14 +239,13 @@ add_difference(struct table *t, const double v[2])
 }
 
 static void
-add_row(
-    struct table *t, const struct function_source *f, const struct function *v)
+add_row(struct table *t, const struct profiles *p, const struct function *v)
 {
-	if (f->diff) {
+	if (p->d) {
 		add_difference(t, v->total);
 		table_take(
 		    t, isnan(v->p) ? mem_str("-") : mem_printf("%.2g", v->p));
-		table_cell(t, describe_function(f, v));
+		table_cell(t, describe_function(p, v));
 		add_difference(t, v->self);
 	} else {
 		add_percent(t, v->self[1]);
@@ -250,17 +256,17 @@ add_row(
 
 /* Writes the functions of samples as a table for a terminal. */
 static void
-write_function_table(struct str *to, const struct function_source *f)
+write_function_table(struct str *to, const struct profiles *p)
 {
 	struct table *t = table_new();
 	size_t n;
-	struct function *v = list_functions(f, &n);
+	struct function *v = list_functions(p, &n);
 
 	table_titles(t,
-	    f->diff ? ">total|>after|>change|>p||>self|>after|>change|function"
-		    : ">self|>total|function");
+	    p->d ? ">total|>after|>change|>p||>self|>after|>change|function"
+		 : ">self|>total|function");
 	for (size_t i = 0; i < n; i++)
-		add_row(t, f, &v[i]);
+		add_row(t, p, &v[i]);
 	table_print(t, to, false);
 	table_free(t);
 	free(v);
@@ -313,21 +319,6 @@ enum format { SVG, HTML, FOLDED, TABLE };
 static const char *const format_names[] = {
     "svg", "html", "folded", "table", NULL};
 
-/*
- * The profiles. Without a baseline, all files are added up in one column. Else
- * each file has two columns (see diff.h), the 'na' of the baseline first.
- * Counts of callgrind go to 'counts', the baseline's first, and from there to
- * the first column of their side.
- */
-struct profiles {
-	struct calltree *t;
-	size_t na, n;
-	struct callgraphs counts[2];
-	const char *unit; /* of the counts; NULL: samples */
-	struct diff *d;   /* NULL: no baseline */
-	char *event;      /* of the samples; NULL: not known */
-};
-
 /* An HTML page with a flame graph and its functions in a table. */
 
 enum { ROWS = 50 }; /* of the table that are shown at once */
@@ -356,14 +347,13 @@ write_search_link(struct str *s, const char *name)
 
 /* Writes a share as "12.3%", a count as "1.04K"; changes with their sign. */
 static void
-write_value(
-    struct str *s, const struct function_source *f, double v, const char *plus)
+write_value(struct str *s, const struct profiles *p, double v, const char *plus)
 {
 	char buf[NUM_BUF];
 
 	str_printf(
 	    s, "<td class=\"n\" data-v=\"%.9g\">%s", v, v >= 0 ? plus : "");
-	if (f->unit)
+	if (p->unit)
 		str_add(s, num_human(buf, v));
 	else
 		str_printf(s, "%.2f%%", 100 * v);
@@ -371,55 +361,53 @@ write_value(
 }
 
 static void
-write_values(struct str *s, const struct function_source *f, const double v[2])
+write_values(struct str *s, const struct profiles *p, const double v[2])
 {
-	if (f->diff) {
-		write_value(s, f, v[0], "");
-		write_value(s, f, v[1], "");
-		write_value(s, f, v[1] - v[0], "+");
+	if (p->d) {
+		write_value(s, p, v[0], "");
+		write_value(s, p, v[1], "");
+		write_value(s, p, v[1] - v[0], "+");
 	} else
-		write_value(s, f, v[1], "");
+		write_value(s, p, v[1], "");
 }
 
 static void
-write_row(
-    struct str *s, const struct function_source *f, const struct function *v)
+write_row(struct str *s, const struct profiles *p, const struct function *v)
 {
 	str_add(s, "<tr><th scope=\"row\">");
 	write_search_link(s, v->name);
 	str_add(s, "</th>");
-	write_values(s, f, v->total);
-	if (f->diff) {
-		markup_printf(s, "<td>%s", describe_function(f, v));
+	write_values(s, p, v->total);
+	if (p->d) {
+		markup_printf(s, "<td>%s", describe_function(p, v));
 		if (!isnan(v->p))
 			str_printf(s, ", p = %.2g", v->p);
 		str_add(s, "</td>");
 	}
-	write_values(s, f, v->self);
+	write_values(s, p, v->self);
 	str_add(s, "</tr>\n");
 }
 
 static void
-write_functions(struct str *s, const struct function_source *f)
+write_functions(struct str *s, const struct profiles *p)
 {
 	struct str caption = {0};
 	size_t n;
-	struct function *v = list_functions(f, &n);
+	struct function *v = list_functions(p, &n);
 
 	str_printf(&caption,
 	    "%s. Total: with all that a function calls; "
 	    "self: without.",
-	    f->unit ? f->unit : "Shares of all samples");
+	    p->unit ? p->unit : "Shares of all samples");
 	str_add(s, "<section id=\"functions\">\n<h2>Functions</h2>\n");
 	html_browse(s, ROWS, "Function", NULL, 0);
 	html_table(s, "Functions", caption.s,
-	    f->diff
-		? "function|>total before|>after|>change|verdict|>self before|"
-		  ">after|>change"
-		: "function|>total|>self",
+	    p->d ? "function|>total before|>after|>change|verdict|>self before|"
+		   ">after|>change"
+		 : "function|>total|>self",
 	    NULL, 0);
 	for (size_t i = 0; i < n; i++)
-		write_row(s, f, &v[i]);
+		write_row(s, p, &v[i]);
 	html_table_end(s);
 	html_browse_end(s);
 	str_add(s, "</section>\n");
@@ -429,10 +417,10 @@ write_functions(struct str *s, const struct function_source *f)
 
 static void
 htmlpage_write(
-    struct str *s, const struct function_source *f, const struct svg_opts *o)
+    struct str *s, const struct profiles *p, const struct svg_opts *o)
 {
 	char *style = mem_printf("%s%s", html_flame_style(), own_style);
-	const struct html_page page = {.title = svg_title(f->diff, o),
+	const struct html_page page = {.title = svg_title(p->d, o),
 	    .program = "vkb-flame",
 	    .style = style,
 	    .script = html_flame_script()};
@@ -441,8 +429,8 @@ htmlpage_write(
 	within.inlined = true;
 	html_begin(s, &page);
 	markup_printf(s, "<header><h1>%s</h1></header>\n<main>\n", page.title);
-	svg_write(s, f->tree, f->diff, &within);
-	write_functions(s, f);
+	svg_write(s, p->t, p->d, &within);
+	write_functions(s, p);
 	str_add(s, "</main>\n");
 	html_end(s, &page);
 	free(style);
@@ -456,9 +444,7 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 	    .unit = p->unit,
 	    .icicle = o->icicle,
 	    .width = (double)o->width,
-	    .min_share = o->min_percent / 100};
-	const struct function_source all = {
-	    p->t, p->d, p->unit, p->na, p->n, graph.min_share};
+	    .min_share = p->min_share};
 	const double *self[2] = {p->t->self[0], NULL};
 
 	if (p->d) {
@@ -470,7 +456,7 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 		svg_write(s, p->t, p->d, &graph);
 		break;
 	case HTML:
-		htmlpage_write(s, &all, &graph);
+		htmlpage_write(s, p, &graph);
 		break;
 	case FOLDED:
 		folded_write(s, p->t, self, p->d ? 2 : 1);
@@ -478,9 +464,9 @@ render_format(struct str *s, enum format f, const struct profiles *p,
 	case TABLE:
 		if (p->unit)
 			counts_write(s, p->na ? &p->counts[0] : NULL,
-			    &p->counts[1], graph.min_share);
+			    &p->counts[1], p->min_share);
 		else
-			write_function_table(s, &all);
+			write_function_table(s, p);
 		break;
 	}
 }
@@ -608,7 +594,7 @@ static int
 run_flame(void *opts, struct opt_args *args)
 {
 	const struct opts *o = opts;
-	struct profiles p = {.t = NULL};
+	struct profiles p = {.min_share = o->min_percent / 100};
 	struct output *out;
 	size_t n;
 	int rc;

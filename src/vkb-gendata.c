@@ -195,6 +195,11 @@ struct make {
 	long long seed, threads;
 	const struct recipes *recipes;
 	bool force, quiet;
+	/* What all files share; made when first needed: */
+	struct vocabulary *words;
+	char *dump;       /* path of a wiki dump; NULL: use the built-in text */
+	uint64_t dump_id; /* 0: not fetched yet */
+	struct meter meter; /* shows the rows and bytes of a file so far */
 };
 
 /*
@@ -203,22 +208,15 @@ struct make {
  * depends only on its number, so any number of threads makes the same bytes.
  */
 
-struct produce {
-	const struct recipe_file *file;
-	uint64_t seed;
-	size_t threads;
-	const struct vocabulary *words;
-	struct articles *articles; /* NULL: use the built-in text */
-	struct meter *meter;       /* shows the rows and bytes so far */
-};
-
 #define BLOCK_BYTES (1 << 20) /* bytes of a block, about */
 #define FIRST 4         /* rows of a block while the size of rows is unknown */
 #define MOST 65536      /* rows of a block */
 #define TEXTS (4 << 20) /* bytes of articles of a block, about */
 
 struct work {
-	const struct produce *p;
+	struct make *make;
+	const struct recipe_file *file;
+	struct articles *articles; /* NULL: use the built-in text */
 	uint64_t salt;
 	struct sidecar_content *to;
 
@@ -253,7 +251,7 @@ compute_salt(uint64_t seed, const char *name)
 static void
 produce_text(struct produce_thread *m, const struct cell *c)
 {
-	const struct recipe_file *f = m->work->p->file;
+	const struct recipe_file *f = m->work->file;
 	const struct recipe_field *x = &f->fields[c->field];
 	size_t len = 0;
 
@@ -270,16 +268,16 @@ produce_text(struct produce_thread *m, const struct cell *c)
 static void
 produce_row(struct produce_thread *m, uint64_t n, size_t place)
 {
-	const struct produce *p = m->work->p;
-	const struct recipe_file *f = p->file;
+	const struct work *w = m->work;
+	const struct recipe_file *f = w->file;
 	struct cell c = {.row = n,
 	    .rows = f->rows,
-	    .seed = p->seed,
-	    .salt = m->work->salt,
-	    .words = p->words,
+	    .seed = (uint64_t)w->make->seed,
+	    .salt = w->salt,
+	    .words = w->make->words,
 	    .py = &m->py};
 
-	if (p->articles) {
+	if (w->articles) {
 		c.article = m->articles[place].s;
 		c.article_len = m->articles[place].len;
 	}
@@ -315,7 +313,7 @@ read_articles(struct produce_thread *m, uint64_t n)
 		m->narticles = n;
 	}
 	for (; i < n && bytes < TEXTS; i++) {
-		rc = wikipedia_read_next(w->p->articles, &m->articles[i]);
+		rc = wikipedia_read_next(w->articles, &m->articles[i]);
 		if (rc <= 0)
 			break;
 		bytes += m->articles[i].len;
@@ -326,7 +324,7 @@ read_articles(struct produce_thread *m, uint64_t n)
 		err_say("the dump has %llu articles, but '%s' has %llu rows: "
 			"lower its doc_count",
 		    (unsigned long long)w->next + i, w->to->name,
-		    (unsigned long long)w->p->file->rows);
+		    (unsigned long long)w->file->rows);
 	w->failed = true;
 	return 0;
 }
@@ -339,12 +337,12 @@ take_block(struct produce_thread *m, uint64_t *first, uint64_t *block)
 	uint64_t left, n = FIRST;
 
 	pthread_mutex_lock(&w->lock);
-	left = w->failed ? 0 : w->p->file->rows - w->next;
+	left = w->failed ? 0 : w->file->rows - w->next;
 	if (w->rows)
 		n = BLOCK_BYTES / (w->bytes / w->rows + 1) + 1;
 	n = n < MOST ? n : MOST;
 	n = n < left ? n : left;
-	if (n && w->p->articles)
+	if (n && w->articles)
 		n = read_articles(m, n);
 	*first = w->next;
 	w->next += n;
@@ -383,7 +381,7 @@ end_block(struct produce_thread *m, uint64_t rows)
 	w->rows += rows;
 	w->turn++;
 	if (!w->failed)
-		meter_draw(w->p->meter, (double)w->rows, (double)w->bytes);
+		meter_draw(&w->make->meter, (double)w->rows, (double)w->bytes);
 	pthread_cond_broadcast(&w->turn_came);
 	pthread_mutex_unlock(&w->lock);
 }
@@ -392,7 +390,7 @@ static void *
 produce_blocks(void *arg)
 {
 	struct produce_thread m = {.work = arg};
-	const struct recipe_file *f = m.work->p->file;
+	const struct recipe_file *f = m.work->file;
 	uint64_t first, block, n;
 	size_t dims = 0;
 
@@ -435,24 +433,28 @@ run_threads(size_t n, void *(*work)(void *), void *arg)
 
 /* Writes the file with append_content. Returns 0, or -1 (error reported). */
 static int
-write_produced_file(const struct produce *p, struct sidecar_content *to)
+write_produced_file(struct make *m, const struct recipe_file *f,
+    struct articles *articles, struct sidecar_content *to)
 {
-	struct work w = {.p = p, .to = to};
+	struct work w = {.make = m,
+	    .file = f,
+	    .articles = articles,
+	    .salt = compute_salt((uint64_t)m->seed, f->name),
+	    .to = to};
 	struct str s = {0};
 	int rc;
 
-	w.salt = compute_salt(p->seed, p->file->name);
 	pthread_mutex_init(&w.lock, NULL);
 	pthread_cond_init(&w.turn_came, NULL);
-	encode_head(&s, p->file);
+	encode_head(&s, f);
 	rc = append_content(to, &s);
 	if (rc == 0)
-		run_threads(
-		    p->file->rows > FIRST ? p->threads : 1, produce_blocks, &w);
+		run_threads(f->rows > FIRST ? (size_t)m->threads : 1,
+		    produce_blocks, &w);
 	if (w.failed)
 		rc = -1;
 	str_clear(&s);
-	encode_foot(&s, p->file);
+	encode_foot(&s, f);
 	if (rc == 0)
 		rc = append_content(to, &s);
 	str_free(&s);
@@ -495,7 +497,7 @@ struct neighbours {
 };
 
 struct search {
-	const struct produce *p;
+	struct make *make;
 	const struct recipe_file *base;
 	enum recipe_metric metric;
 	size_t dims, stride; /* floats of a vector, without and with padding */
@@ -665,7 +667,8 @@ search_rows(void *arg)
 {
 	struct search *s = arg;
 	size_t field = recipe_find_vector(s->base);
-	uint64_t salt = compute_salt(s->p->seed, s->base->name), first, rows;
+	uint64_t salt = compute_salt((uint64_t)s->make->seed, s->base->name),
+		 first, rows;
 	float *row = make_matrix(1, s->stride);
 	struct neighbours *nearest = make_nearest(s);
 
@@ -676,7 +679,7 @@ search_rows(void *arg)
 		}
 		pthread_mutex_lock(&s->lock);
 		s->done += rows;
-		meter_draw(s->p->meter, (double)s->done,
+		meter_draw(&s->make->meter, (double)s->done,
 		    (double)(s->done * s->dims * sizeof(float)));
 		pthread_mutex_unlock(&s->lock);
 	}
@@ -712,7 +715,7 @@ write_ivecs(const struct search *s, struct sidecar_content *to)
 static void
 make_queries(struct search *s, const struct recipe_file *queries)
 {
-	uint64_t salt = compute_salt(s->p->seed, queries->name);
+	uint64_t salt = compute_salt((uint64_t)s->make->seed, queries->name);
 	size_t field = recipe_find_vector(queries);
 
 	s->nq = (size_t)queries->rows;
@@ -727,24 +730,24 @@ make_queries(struct search *s, const struct recipe_file *queries)
 }
 
 /*
- * Writes p->file, the neighbours of the vectors of 'queries' in 'base', with
- * append_content. The meter shows the rows and bytes of 'base' searched.
+ * Writes the neighbours of the vectors of the queries in the base of the file,
+ * with append_content. The meter shows the rows and bytes of 'base' searched.
  * Returns 0, or -1 (error reported).
  */
 static int
-write_neighbours(const struct produce *p, const struct recipe_file *base,
-    const struct recipe_file *queries, struct sidecar_content *to)
+write_neighbours(struct make *m, const struct recipe_file *f,
+    const struct recipe_file *base, struct sidecar_content *to)
 {
 	struct search s = {
-	    .p = p, .base = base, .metric = p->file->metric, .k = p->file->k};
+	    .make = m, .base = base, .metric = f->metric, .k = f->k};
 	int rc;
 
 	s.dims = base->fields[recipe_find_vector(base)].dims;
 	s.stride = (s.dims + LANES - 1) / LANES * LANES;
 	pthread_mutex_init(&s.lock, NULL);
-	make_queries(&s, queries);
+	make_queries(&s, recipe_find(m->recipes, f->queries));
 	s.nearest = make_nearest(&s);
-	run_threads(p->threads, search_rows, &s);
+	run_threads((size_t)m->threads, search_rows, &s);
 	rc = write_ivecs(&s, to);
 	pthread_mutex_destroy(&s.lock);
 	free(s.nearest->v);
@@ -756,36 +759,26 @@ write_neighbours(const struct produce *p, const struct recipe_file *base,
 
 #define GENERATION 2 /* raise it when the same recipe makes another file */
 
-/* The work, and what all files share; made when first needed. */
-struct make_state {
-	const struct make *m;
-	const struct recipes *recipes;
-	struct vocabulary *words;
-	char *dump;       /* path of a wiki dump; NULL: use the built-in text */
-	uint64_t dump_id; /* 0: not fetched yet */
-	struct meter meter;
-};
-
 static char *
-make_path(const struct make_state *k, const char *name)
+make_path(const struct make *m, const char *name)
 {
-	return mem_printf("%s/%s", k->m->dir, name);
+	return mem_printf("%s/%s", m->dir, name);
 }
 
 /* Returns a hash of everything that the file's content depends on. */
 static uint64_t
-hash_recipe(const struct make_state *k, const struct recipe_file *f)
+hash_recipe(const struct make *m, const struct recipe_file *f)
 {
 	const char *others[] = {f->base, f->queries};
 	struct str s = {0};
 	uint64_t h;
 
 	str_printf(&s, "%d %llu %d %s ", GENERATION,
-	    (unsigned long long)k->m->seed, f->query, f->name);
+	    (unsigned long long)m->seed, f->query, f->name);
 	json_canonical(&s, f->spec);
 	for (size_t i = 0; i < 2; i++) {
 		const struct recipe_file *x =
-		    others[i] ? recipe_find(k->recipes, others[i]) : NULL;
+		    others[i] ? recipe_find(m->recipes, others[i]) : NULL;
 
 		str_addc(&s, ' ');
 		json_canonical(&s, x ? x->spec : NULL);
@@ -793,8 +786,8 @@ hash_recipe(const struct make_state *k, const struct recipe_file *f)
 	if (f->source)
 		for (size_t i = 0; i < f->fields->t->nlist; i++)
 			str_printf(&s, " %s", f->fields->t->list[i]);
-	if (f->articles && k->dump)
-		str_printf(&s, " dump %016llx", (unsigned long long)k->dump_id);
+	if (f->articles && m->dump)
+		str_printf(&s, " dump %016llx", (unsigned long long)m->dump_id);
 	h = str_hash(STR_HASH, s.s, s.len);
 	str_free(&s);
 	return h;
@@ -915,9 +908,9 @@ read_terms(const char *file, bool last, size_t most, struct transform *t)
 
 /* Reads a query file's terms, once, and lowers its rows to their number. */
 static int
-read_source_terms(const struct make_state *k, struct recipe_file *f)
+read_source_terms(const struct make *m, struct recipe_file *f)
 {
-	char *path = make_path(k, f->source);
+	char *path = make_path(m, f->source);
 	int rc = 0;
 
 	if (!f->fields->t->nlist) {
@@ -931,49 +924,44 @@ read_source_terms(const struct make_state *k, struct recipe_file *f)
 
 /* Returns enum sidecar_state, or -1 (error reported). */
 static int
-get_state(const struct make_state *k, struct recipe_file *f)
+get_state(const struct make *m, struct recipe_file *f)
 {
 	char *path;
 	int state;
 
-	if (f->source && read_source_terms(k, f) < 0)
+	if (f->source && read_source_terms(m, f) < 0)
 		return -1;
-	path = make_path(k, f->name);
-	state = find_file_state(path, hash_recipe(k, f));
+	path = make_path(m, f->name);
+	state = find_file_state(path, hash_recipe(m, f));
 	free(path);
 	return state;
 }
 
 static int
-write_rows(struct make_state *k, const struct recipe_file *f,
-    struct sidecar_content *to)
+write_rows(
+    struct make *m, const struct recipe_file *f, struct sidecar_content *to)
 {
 	const struct recipe_file *base =
-	    f->base ? recipe_find(k->recipes, f->base) : NULL;
-	struct produce p = {.file = f,
-	    .seed = (uint64_t)k->m->seed,
-	    .threads = (size_t)k->m->threads,
-	    .meter = &k->meter};
+	    f->base ? recipe_find(m->recipes, f->base) : NULL;
+	struct articles *articles = NULL;
 	int rc;
 
-	if (f->words && !k->words)
-		k->words = vocabulary_new();
-	p.words = k->words;
-	meter_begin(&k->meter, f->name, (double)(base ? base : f)->rows);
+	if (f->words && !m->words)
+		m->words = vocabulary_new();
+	meter_begin(&m->meter, f->name, (double)(base ? base : f)->rows);
 	if (base)
-		return write_neighbours(
-		    &p, base, recipe_find(k->recipes, f->queries), to);
-	if (f->articles && k->dump && !(p.articles = wikipedia_open(k->dump)))
+		return write_neighbours(m, f, base, to);
+	if (f->articles && m->dump && !(articles = wikipedia_open(m->dump)))
 		return -1;
-	rc = write_produced_file(&p, to);
-	wikipedia_close(p.articles);
+	rc = write_produced_file(m, f, articles, to);
+	wikipedia_close(articles);
 	return rc;
 }
 
 static int
-make_file(struct make_state *k, const struct recipe_file *f)
+make_file(struct make *m, const struct recipe_file *f)
 {
-	char *path = make_path(k, f->name);
+	char *path = make_path(m, f->name);
 	struct tempfile *t = tempfile_open(path);
 	struct sidecar_content to = {.name = path};
 	int rc = -1;
@@ -981,14 +969,14 @@ make_file(struct make_state *k, const struct recipe_file *f)
 	if (t) {
 		to.fd = fileno(tempfile_stream(t));
 		to.hash = hash_begin(HASH_SHA256);
-		rc = write_rows(k, f, &to);
+		rc = write_rows(m, f, &to);
 		if (rc == 0)
 			rc = tempfile_commit(t);
 		else
 			tempfile_discard(t);
 	}
 	if (rc == 0)
-		rc = write_sidecar(path, hash_recipe(k, f), &to);
+		rc = write_sidecar(path, hash_recipe(m, f), &to);
 	else if (to.hash)
 		hash_end(to.hash, NULL);
 	free(path);
@@ -996,25 +984,25 @@ make_file(struct make_state *k, const struct recipe_file *f)
 }
 
 static int
-update_file(struct make_state *k, struct recipe_file *f)
+update_file(struct make *m, struct recipe_file *f)
 {
-	int state = get_state(k, f);
+	int state = get_state(m, f);
 
 	if (state < 0)
 		return -1;
-	if (state == SIDECAR_CURRENT && !k->m->force)
+	if (state == SIDECAR_CURRENT && !m->force)
 		return 0;
-	if (state == SIDECAR_CHANGED && !k->m->force)
+	if (state == SIDECAR_CHANGED && !m->force)
 		return err_fail("'%s/%s' was changed since it was made; "
 				"use --force to make it again",
-		    k->m->dir, f->name);
-	if (state == SIDECAR_FOREIGN && !k->m->force) {
+		    m->dir, f->name);
+	if (state == SIDECAR_FOREIGN && !m->force) {
 		err_say("'%s/%s' was not made by this program and is kept; "
 			"use --force to make it again",
-		    k->m->dir, f->name);
+		    m->dir, f->name);
 		return 0;
 	}
-	return make_file(k, f);
+	return make_file(m, f);
 }
 
 /* Also chooses the files that chosen files are made of. */
@@ -1042,34 +1030,25 @@ needs_dump(const struct make *m, const bool *chosen)
 	return false;
 }
 
-static void
-free_maker(struct make_state *k)
-{
-	vocabulary_free(k->words);
-	free(k->dump);
-}
-
 /*
  * Sets states[i] for each chosen recipe file i: enum sidecar_state, or -1 on
  * error. Returns 0, or -1 (errors reported).
  */
 static int
-find_states(const struct make *m, const bool *chosen, int *states)
+find_states(struct make *m, const bool *chosen, int *states)
 {
-	struct make_state k = {.m = m, .recipes = m->recipes};
 	int rc = 0;
 
 	if (needs_dump(m, chosen)) {
-		k.dump = wikipedia_find_path(m->wikipedia, m->dir);
-		if (access(k.dump, F_OK) == 0)
-			rc = wikipedia_hash_dump(k.dump, &k.dump_id);
+		m->dump = wikipedia_find_path(m->wikipedia, m->dir);
+		if (access(m->dump, F_OK) == 0)
+			rc = wikipedia_hash_dump(m->dump, &m->dump_id);
 	}
 	for (size_t i = 0; i < m->recipes->n; i++)
 		if (chosen[i]) {
-			states[i] = get_state(&k, &m->recipes->v[i]);
+			states[i] = get_state(m, &m->recipes->v[i]);
 			rc = states[i] < 0 ? -1 : rc;
 		}
-	free_maker(&k);
 	return rc;
 }
 
@@ -1078,31 +1057,29 @@ find_states(const struct make *m, const bool *chosen, int *states)
  * chosen too. Continues after errors. Returns 0, or -1 (errors reported).
  */
 static int
-make_files(const struct make *m, bool *chosen)
+make_files(struct make *m, bool *chosen)
 {
 	const struct recipes *r = m->recipes;
-	struct make_state k = {.m = m, .recipes = r};
 	int rc = 0;
 
 	choose_sources(r, chosen);
 	if (r->n && folder_make(m->dir) < 0)
 		return -1;
-	statusline_open(&k.meter.line, m->quiet);
+	statusline_open(&m->meter.line, m->quiet);
 	if (needs_dump(m, chosen)) {
-		k.dump = wikipedia_fetch_dump(
-		    m->wikipedia, m->dir, m->sha1, &k.meter);
-		rc = k.dump ? wikipedia_hash_dump(k.dump, &k.dump_id) : -1;
+		m->dump = wikipedia_fetch_dump(
+		    m->wikipedia, m->dir, m->sha1, &m->meter);
+		rc = m->dump ? wikipedia_hash_dump(m->dump, &m->dump_id) : -1;
 	}
 	if (rc < 0)
 		goto out;
 	for (int derived = 0; derived < 2; derived++)
 		for (size_t i = 0; i < r->n; i++)
 			if (chosen[i] && derived == !!r->v[i].source &&
-			    update_file(&k, &r->v[i]) < 0)
+			    update_file(m, &r->v[i]) < 0)
 				rc = -1;
 out:
-	statusline_close(&k.meter.line);
-	free_maker(&k);
+	statusline_close(&m->meter.line);
 	return rc;
 }
 
@@ -1198,8 +1175,9 @@ choose_files(
 }
 
 static int
-print_states(const struct make *m, const struct recipes *r, const bool *chosen)
+print_states(struct make *m, const bool *chosen)
 {
+	const struct recipes *r = m->recipes;
 	static const char *const names[] = {[SIDECAR_MISSING] = "missing",
 	    [SIDECAR_CURRENT] = "current",
 	    [SIDECAR_STALE] = "stale",
@@ -1232,8 +1210,9 @@ print_states(const struct make *m, const struct recipes *r, const bool *chosen)
 }
 
 static int
-make_or_list(const struct opts *o, const struct recipes *r)
+make_or_list(struct opts *o)
 {
+	const struct recipes *r = o->make.recipes;
 	const char *sha1 = o->make.sha1;
 	bool *chosen = mem_array(r->n + 1, sizeof *chosen);
 	int rc = -1;
@@ -1242,7 +1221,7 @@ make_or_list(const struct opts *o, const struct recipes *r)
 		err_say(
 		    "option '--sha1': '%s' is not 40 hexadecimal digits", sha1);
 	else if (choose_files(r, &o->files, chosen) == 0)
-		rc = o->list ? print_states(&o->make, r, chosen)
+		rc = o->list ? print_states(&o->make, chosen)
 			     : make_files(&o->make, chosen);
 	free(chosen);
 	return rc;
@@ -1268,7 +1247,9 @@ run_gendata(void *opts, struct opt_args *args)
 	if (rc == 0)
 		rc = recipe_check_sources(&r);
 	if (rc == 0)
-		rc = make_or_list(o, &r);
+		rc = make_or_list(o);
+	vocabulary_free(o->make.words);
+	free(o->make.dump);
 	recipe_free(&r);
 	return rc;
 }

@@ -620,6 +620,29 @@ proc_beside(const char *name)
 	return mem_str(name);
 }
 
+int
+proc_call(const char **argv, int worst, const char *made, int timeout_ms)
+{
+	const char *name = argv[0];
+	char *program = proc_beside(name), buf[64];
+	struct str said = {0};
+	int status, rc;
+
+	argv[0] = program;
+	rc = proc_read(argv, false, timeout_ms, &said, &status);
+	if (rc == 0 &&
+	    (!WIFEXITED(status) || WEXITSTATUS(status) > worst ||
+		(made && access(made, F_OK) < 0)))
+		rc = err_fail("%s %s%s%s", name,
+		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",
+		    said.len ? said.s : "");
+	else if (rc == 0)
+		rc = WEXITSTATUS(status);
+	str_free(&said);
+	free(program);
+	return rc;
+}
+
 static bool
 is_program(const char *path)
 {

@@ -527,7 +527,8 @@ count_group_cases(const struct changegroup *g)
 #define INDEX_TEXT "changes.txt" /* the text report of vkb-detect */
 
 struct site {
-	const char *out, *url;
+	const char *out;
+	const char *url; /* of commits, before their ids; or NULL */
 	struct archive archive;
 	struct trends trends;
 	struct json **records; /* of changes */
@@ -535,7 +536,7 @@ struct site {
 	struct changegroups changes;
 	bool unknown;          /* the changes could not be found */
 	struct json *was, *is; /* manifests */
-	char *work, *pages;    /* folders */
+	char *work, *pages;    /* folders: of temporary files; of pages */
 	size_t made, kept, gone;
 	int rc;
 };
@@ -1347,42 +1348,12 @@ write_index_page(struct str *s, const struct site *x)
 #define PROFILE "-profile.html" /* after the key */
 
 struct commitpage {
+	struct site *site;
 	const struct archive_entry *entry, *previous, *next; /* may be NULL */
-	const char *folder;                                  /* of the pages */
-	const char *work;   /* a folder for temporary files */
 	const char *status; /* HTML: what the history says about it */
-	const char *url;    /* of commits, before their ids; or NULL */
 };
 
-/* --- Runs the programs that make the parts of a site. */
-
-#define PATIENCE_MS (30 * 60 * 1000)
-
-/* Runs a program that is installed beside this one; argv[0] is its name.
- * Returns its exit status, or -1, after reporting it, if that is above 'worst',
- * or if the program did not write the file 'made' (NULL: any). */
-static int
-call_program(const char **argv, int worst, const char *made)
-{
-	const char *name = argv[0];
-	char *program = proc_beside(name), buf[64];
-	struct str said = {0};
-	int status, rc;
-
-	argv[0] = program;
-	rc = proc_read(argv, false, PATIENCE_MS, &said, &status);
-	if (rc == 0 &&
-	    (!WIFEXITED(status) || WEXITSTATUS(status) > worst ||
-		(made && access(made, F_OK) < 0)))
-		rc = err_fail("%s %s%s%s", name,
-		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",
-		    said.len ? said.s : "");
-	else if (rc == 0)
-		rc = WEXITSTATUS(status);
-	str_free(&said);
-	free(program);
-	return rc;
-}
+#define PATIENCE_MS (30 * 60 * 1000) /* for a program that makes a part */
 
 /* --- The pages of a commit: its results, compared with the commit before it,
  * by vkb-report, and what its functions execute, by vkb-flame. Each page has
@@ -1463,10 +1434,10 @@ write_navigation(struct str *s, const struct commitpage *p, bool profile)
 	else if (has_profile(e))
 		markup_printf(s,
 		    "<li><a href=\"%s" PROFILE "\">Profile</a></li>\n", e->key);
-	if (p->url && record_is_id(id))
+	if (p->site->url && record_is_id(id))
 		markup_printf(s,
 		    "<li><a rel=\"noreferrer\" href=\"%s%s\">Source</a></li>\n",
-		    p->url, id);
+		    p->site->url, id);
 	str_add(s, "</ul>\n");
 	if (*p->status)
 		str_printf(s, "<p>%s</p>\n", p->status);
@@ -1517,7 +1488,7 @@ compare_commits(const struct commitpage *p, const char *deltas)
 	char *format = mem_printf("jsonl:%s", deltas);
 	const char *argv[] = {"vkb-compare", "-f", format, "--",
 	    p->previous->path, p->entry->path, NULL};
-	int rc = call_program(argv, 2, deltas);
+	int rc = proc_call(argv, 2, deltas, PATIENCE_MS);
 
 	free(format);
 	return rc < 0 ? -1 : 0;
@@ -1528,9 +1499,9 @@ static int
 write_commit_page(const struct commitpage *p)
 {
 	const char *key = p->entry->key;
-	char *deltas = mem_printf("%s/%s.jsonl", p->work, key),
-	     *draft = mem_printf("%s/%s.html", p->work, key),
-	     *path = mem_printf("%s/%s.html", p->folder, key);
+	char *deltas = mem_printf("%s/%s.jsonl", p->site->work, key),
+	     *draft = mem_printf("%s/%s.html", p->site->work, key),
+	     *path = mem_printf("%s/%s.html", p->site->pages, key);
 	struct str title = {0};
 	const char *argv[12];
 	size_t n = 0;
@@ -1545,16 +1516,16 @@ write_commit_page(const struct commitpage *p)
 	argv[n++] = draft;
 	argv[n++] = "--title";
 	argv[n++] = title.s;
-	if (p->url) {
+	if (p->site->url) {
 		argv[n++] = "--commit-url";
-		argv[n++] = p->url;
+		argv[n++] = p->site->url;
 	}
 	argv[n++] = "--";
 	argv[n++] = p->entry->path;
 	if (p->previous)
 		argv[n++] = deltas;
 	argv[n] = NULL;
-	if (rc == 0 && call_program(argv, 0, NULL) < 0)
+	if (rc == 0 && proc_call(argv, 0, NULL, PATIENCE_MS) < 0)
 		rc = -1;
 	if (rc == 0)
 		rc = add_navigation(draft, p, false);
@@ -1633,11 +1604,11 @@ write_profile_page(const struct commitpage *p)
 	bool both = p->previous &&
 	    (exact ? p->previous->profiles : p->previous->sampled) > 0;
 	const char *key = p->entry->key;
-	char *draft = mem_printf("%s/%s" PROFILE, p->work, key),
-	     *path = mem_printf("%s/%s" PROFILE, p->folder, key),
+	char *draft = mem_printf("%s/%s" PROFILE, p->site->work, key),
+	     *path = mem_printf("%s/%s" PROFILE, p->site->pages, key),
 	     *format = mem_printf("html:%s", draft),
-	     *base = mem_printf("%s/base.jsonl", p->work),
-	     *own = mem_printf("%s/own.jsonl", p->work);
+	     *base = mem_printf("%s/base.jsonl", p->site->work),
+	     *own = mem_printf("%s/own.jsonl", p->site->work);
 	struct str title = {0};
 	const char *argv[] = {"vkb-flame", "-f", format, "-t", NULL,
 	    both ? "-b" : "--", both ? base : own, both ? "--" : NULL, own,
@@ -1653,7 +1624,7 @@ write_profile_page(const struct commitpage *p)
 		archive_entry_name(&title, p->previous);
 	}
 	argv[4] = title.s;
-	if (rc == 0 && call_program(argv, 0, NULL) < 0)
+	if (rc == 0 && proc_call(argv, 0, NULL, PATIENCE_MS) < 0)
 		rc = -1;
 	if (rc == 0)
 		rc = add_navigation(draft, p, true);
@@ -1722,9 +1693,10 @@ find_neighbour(const struct archive *a, size_t at, int step)
 
 /* Makes a page unless it is up to date. */
 static void
-make_page(struct site *s, const struct commitpage *p, const char *end,
+make_page(const struct commitpage *p, const char *end,
     int (*write)(const struct commitpage *))
 {
+	struct site *s = p->site;
 	char *name = mem_printf(INDEX_PAGES "/%s%s", p->entry->key, end);
 
 	if (!is_up_to_date(s, name, hash_page(p, start_hash(s)))) {
@@ -1740,20 +1712,18 @@ static void
 make_commit_pages(struct site *s, size_t at)
 {
 	const struct archive *a = &s->archive;
-	struct commitpage p = {.entry = &a->v[at],
+	struct commitpage p = {.site = s,
+	    .entry = &a->v[at],
 	    .previous = find_neighbour(a, at, -1),
-	    .next = find_neighbour(a, at, 1),
-	    .folder = s->pages,
-	    .work = s->work,
-	    .url = s->url};
+	    .next = find_neighbour(a, at, 1)};
 	struct str status = {0};
 
 	str_add(&status, "");
 	write_status(&status, s, p.entry, "../" INDEX);
 	p.status = status.s;
-	make_page(s, &p, ".html", write_commit_page);
+	make_page(&p, ".html", write_commit_page);
 	if (has_profile(p.entry))
-		make_page(s, &p, PROFILE, write_profile_page);
+		make_page(&p, PROFILE, write_profile_page);
 	str_free(&status);
 }
 
@@ -1772,7 +1742,7 @@ detect_changes(struct site *s, const char *changes)
 
 	memcpy(argv, begin, sizeof begin);
 	memcpy(argv + m, paths, n * sizeof *paths);
-	rc = call_program(argv, 1, NULL);
+	rc = proc_call(argv, 1, NULL, PATIENCE_MS);
 	if (rc < 0)
 		s->rc = err_fail("cannot find the changes of the history");
 	free(paths);

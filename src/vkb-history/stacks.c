@@ -90,8 +90,7 @@ stacks_keep(struct json *rec)
 
 	if (path && str_ends(path, ".folded") && read_folded(&text, path) == 0)
 		choose_lines(&kept, &text);
-	if (kept.len)
-		json_set_str(rec, "stacks", kept.s);
+	json_set_str(rec, "stacks", kept.s);
 	str_free(&text);
 	str_free(&kept);
 }

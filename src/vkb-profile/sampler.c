@@ -204,20 +204,12 @@ static int
 draw_flame_graph(
     const char *folded, const char *title, const char *svg, const char *table)
 {
-	char *prog = proc_beside("vkb-flame"), *to = mem_printf("svg:%s", svg);
+	char *to = mem_printf("svg:%s", svg);
 	char *list = mem_printf("table:%s", table);
-	const char *const argv[] = {
-	    prog, "-f", to, "-f", list, "--title", title, folded, NULL};
-	struct str out = {0};
-	char how[64];
-	int status, rc;
+	const char *argv[] = {
+	    "vkb-flame", "-f", to, "-f", list, "--title", title, folded, NULL};
+	int rc = proc_call(argv, 0, NULL, 600000);
 
-	rc = proc_read(argv, false, 600000, &out, &status);
-	if (rc == 0 && status != 0)
-		rc = err_fail("vkb-flame %s: %s",
-		    proc_ended(status, how, sizeof how), out.s ? out.s : "");
-	str_free(&out);
-	free(prog);
 	free(to);
 	free(list);
 	return rc;

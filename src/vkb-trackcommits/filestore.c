@@ -238,7 +238,8 @@ file_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	for (size_t i = 0; i < f->n; i++)
 		if (f->v[i].rec && f->v[i].row.sha &&
 		    matches_row(f, w, &f->v[i].row))
-			rules_copy_row(store_rows_add(out), &f->v[i].row);
+			rules_copy_row(
+			    MEM_ADD(out->v, out->n, out->cap), &f->v[i].row);
 	mem_sort(out->v, out->n, sizeof *out->v, compare_newest_first);
 	return 0;
 }
@@ -343,8 +344,8 @@ get_config(struct configs *c, const char *hash)
 	for (size_t i = 0; i < c->n; i++)
 		if (strcmp(c->v[i].hash, hash) == 0)
 			return &c->v[i];
-	new = store_configs_add(c);
-	new->hash = mem_str(hash);
+	new = MEM_ADD(c->v, c->n, c->cap);
+	*new = (struct config){.hash = mem_str(hash)};
 	return new;
 }
 

@@ -100,8 +100,7 @@ lineage_make_record(
 		json_push(parents, json_string(c.parents[i]));
 	json_set(rec, "parents", parents);
 	json_set_str(rec, "time", c.time);
-	if (ref)
-		json_set_str(rec, "ref", ref);
+	json_set_str(rec, "ref", ref);
 	if (c.title && str_utf8(c.title, strlen(c.title)))
 		json_set_str(rec, "title", c.title);
 	gitrepo_commit_free(&c);

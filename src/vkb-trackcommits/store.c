@@ -2,17 +2,8 @@
 
 #include "clock.h"
 #include "json.h"
-#include "mem.h"
 
 #include <stdlib.h>
-
-struct row *
-store_rows_add(struct rowlist *r)
-{
-	r->v = mem_grow(r->v, r->n, &r->cap, sizeof *r->v);
-	r->v[r->n] = (struct row){0};
-	return &r->v[r->n++];
-}
 
 void
 store_rows_free(struct rowlist *r)
@@ -21,14 +12,6 @@ store_rows_free(struct rowlist *r)
 		rules_free_row(&r->v[i]);
 	free(r->v);
 	*r = (struct rowlist){0};
-}
-
-struct config *
-store_configs_add(struct configs *c)
-{
-	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
-	c->v[c->n] = (struct config){0};
-	return &c->v[c->n++];
 }
 
 void

@@ -21,7 +21,6 @@ struct rowlist {
 	struct row *v;
 	size_t n, cap;
 };
-struct row *store_rows_add(struct rowlist *); /* appends an empty row */
 void store_rows_free(struct rowlist *);
 
 /* Sets the keys of a 'track' record; deletes keys whose value is unknown. */
@@ -43,7 +42,6 @@ struct configs {
 	struct config *v;
 	size_t n, cap;
 };
-struct config *store_configs_add(struct configs *);
 void store_configs_free(struct configs *);
 
 struct store_ops {

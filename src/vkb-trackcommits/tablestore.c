@@ -311,18 +311,18 @@ get_seconds(const struct pg_rows *rows, size_t i, size_t col)
 static void
 fill_row(struct row *r, const struct pg_rows *rows, size_t i)
 {
-	r->id = atoll(pg_value(rows, i, 0));
-	r->sha = mem_str(pg_value(rows, i, 1));
-	r->time = get_seconds(rows, i, 2);
-	r->status = rules_find_status(pg_value(rows, i, 3));
-	r->config_hash = mem_str(pg_value(rows, i, 4));
-	r->architecture = mem_str(pg_value(rows, i, 5));
-	r->owner = mem_str(pg_value(rows, i, 6));
-	r->lease_until = get_seconds(rows, i, 7);
-	r->attempts = (long long)get_seconds(rows, i, 8);
-	r->reason = mem_str(pg_value(rows, i, 9));
-	r->created = get_seconds(rows, i, 10);
-	r->updated = get_seconds(rows, i, 11);
+	*r = (struct row){.id = atoll(pg_value(rows, i, 0)),
+	    .sha = mem_str(pg_value(rows, i, 1)),
+	    .time = get_seconds(rows, i, 2),
+	    .status = rules_find_status(pg_value(rows, i, 3)),
+	    .config_hash = mem_str(pg_value(rows, i, 4)),
+	    .architecture = mem_str(pg_value(rows, i, 5)),
+	    .owner = mem_str(pg_value(rows, i, 6)),
+	    .lease_until = get_seconds(rows, i, 7),
+	    .attempts = (long long)get_seconds(rows, i, 8),
+	    .reason = mem_str(pg_value(rows, i, 9)),
+	    .created = get_seconds(rows, i, 10),
+	    .updated = get_seconds(rows, i, 11)};
 }
 
 static int
@@ -345,7 +345,7 @@ table_read(struct store *s, const struct wanted *w, struct rowlist *out)
 	struct pg_rows *rows = pg_ask(s->pg, sql, args, 6);
 
 	for (size_t i = 0; rows && i < pg_count(rows); i++)
-		fill_row(store_rows_add(out), rows, i);
+		fill_row(MEM_ADD(out->v, out->n, out->cap), rows, i);
 	pg_free(rows);
 	free(sql);
 	free(all);
@@ -443,9 +443,9 @@ table_configs(struct store *s, struct configs *out)
 	struct pg_rows *rows = pg_ask(s->pg, sql, NULL, 0);
 
 	for (size_t i = 0; rows && i < pg_count(rows); i++) {
-		c = store_configs_add(out);
-		c->hash = mem_str(pg_value(rows, i, 0));
-		c->text = mem_str(pg_value(rows, i, 1));
+		c = MEM_ADD(out->v, out->n, out->cap);
+		*c = (struct config){.hash = mem_str(pg_value(rows, i, 0)),
+		    .text = mem_str(pg_value(rows, i, 1))};
 		for (size_t k = RULES_IN_PROGRESS; k <= RULES_FAILED; k++)
 			c->counts[k] = atoll(pg_value(rows, i, k + 1));
 	}

@@ -145,16 +145,13 @@ static int
 read_late_claim(
     struct store *s, const struct wanted *wanted, struct rowlist *rows)
 {
-	struct row *r;
-
 	(void)s;
 	if (wanted->owner)
 		return 0;
-	r = store_rows_add(rows);
-	r->id = 1;
-	r->sha = mem_str(wanted->sha);
-	r->owner = mem_str("me");
-	r->status = RULES_IN_PROGRESS;
+	*MEM_ADD(rows->v, rows->n, rows->cap) = (struct row){.id = 1,
+	    .sha = mem_str(wanted->sha),
+	    .owner = mem_str("me"),
+	    .status = RULES_IN_PROGRESS};
 	return 0;
 }
 
