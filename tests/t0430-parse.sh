@@ -844,6 +844,10 @@ end
 )" "an invalid $key is left out of the run"
 done
 
+mkdir cut
+head -c 40 metrics.json >cut/metrics.json
+test_status 2 'a folder of results that cannot be read is an error' vkb-parse cut
+test_match '^vkb-parse: cut/metrics.json:.* bad JSON: ' .err 'the error names the file'
 jq -c '.[]' metrics.json >metrics.jsonl
 test_same "$(vkb-parse metrics.json)" "$(vkb-parse metrics.jsonl)" \
   'flat: one object per line is read, too'

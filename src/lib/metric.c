@@ -368,7 +368,7 @@ metric_achieved_percent(const struct metric_achieved *a)
 {
 	double share = a->rps / a->offered_rps + a->lag_s / a->elapsed_s;
 
-	return a->offered_rps > 0 && !isnan(share) ? 100 * fmin(1, share) : NAN;
+	return a->offered_rps > 0 ? 100 * (share > 1 ? 1 : share) : NAN;
 }
 
 void

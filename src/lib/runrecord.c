@@ -177,7 +177,7 @@ run_record_convert(struct run_record_reader *r, struct run_record *to,
 	str_clear(&r->text);
 	json_append(&r->text, run);
 	return run_record_read(r, to, r->text.s, r->text.len)
-	    ? 0
+	    ? 1
 	    : err_fail("%s: the run record cannot be read", where);
 }
 
@@ -198,5 +198,5 @@ run_record_next(struct run_record_reader *r, struct jsonl *in,
 	rc = run_record_convert(r, to, *rec, jsonl_where(in));
 	json_free(*rec);
 	*rec = NULL;
-	return rc < 0 ? -1 : 1;
+	return rc;
 }

@@ -49,7 +49,7 @@ void run_record_reader_free(struct run_record_reader *);
 bool run_record_read(struct run_record_reader *, struct run_record *,
     const char *line, size_t n);
 
-/* The same from a tree that record_check accepts. Returns 0, or -1 after
+/* The same from a tree that record_check accepts. Returns 1, or -1 after
  * reporting the error. */
 int run_record_convert(struct run_record_reader *, struct run_record *,
     const struct json *, const char *where);

@@ -225,6 +225,28 @@ closed(void)
 	json_free(rate);
 }
 
+/* What was sent of what was due, and what of the time was lost before. */
+static void
+achieved(void)
+{
+	static const struct {
+		struct metric_achieved of;
+		double want;
+	} rows[] = {{{90, 100, 0, 2}, 90}, {{90, 100, .1, 2}, 95},
+	    {{120, 100, 0, 2}, 100}, {{0, 100, 0, 2}, 0},
+	    {{90, 100, NAN, 2}, NAN}, {{90, NAN, 0, 2}, NAN},
+	    {{90, 0, 0, 2}, NAN}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		double v = metric_achieved_percent(&rows[i].of);
+
+		tap_ok(isnan(rows[i].want) ? isnan(v)
+					   : fabs(v - rows[i].want) < 1e-9,
+		    "%g of %g requests per second: %g %%", rows[i].of.rps,
+		    rows[i].of.offered_rps, rows[i].want);
+	}
+}
+
 /* vkb-detect counts the values of each ratio in an array of so many. */
 static void
 ratios(void)
@@ -246,5 +268,6 @@ main(void)
 	wanted();
 	keys();
 	closed();
+	achieved();
 	return tap_done();
 }

@@ -73,6 +73,10 @@ test_values(void)
 		text_is(&r.error, "\"no\"") && r.nmetrics == 1 &&
 		text_is(&r.metrics[0].name, "rps"),
 	    "a failed run; escapes in strings and keys are resolved");
+	tap_ok(read_line(
+		   in, &r, A "\"run\":{},\"session\":\"s\",\"index\":1" TAIL) &&
+		!r.session.s && r.index == -1,
+	    "a member is not one of the run that has its name");
 	for (int i = 0; i < 2; i++)
 		tap_ok(read_line(in, &r,
 			   A "\"run\":{},\"metrics\":{\"\\u0072ps\":1,"
