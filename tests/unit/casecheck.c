@@ -3,9 +3,11 @@
 #include "tap.h"
 
 #include "json.h"
+#include "str.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char plain[] =
     "{\"id\":\"a\",\"config\":{\"command\":\"SET\",\"data_size\":1,"
@@ -208,6 +210,68 @@ servers(void)
 	    "another number of I/O threads differs");
 }
 
+/* The names of the flags of a load that are set; caller frees. */
+static char *
+name_flags(const struct bench_load *l)
+{
+	const struct engine_work *w = &l->work;
+	const struct {
+		bool set;
+		const char *name;
+	} of[] = {{w->keys.kind == KEYSPEC_SEQUENTIAL, "sequential"},
+	    {w->conns.tracking, "tracking"}, {w->conns.bcast, "bcast"},
+	    {w->resp3, "resp3"}, {w->arrivals == ENGINE_POISSON, "poisson"},
+	    {w->batch_first_byte, "first-byte"}, {w->in_order, "in-order"},
+	    {l->parallel, "parallel"}, {l->cluster, "cluster"},
+	    {w->verify, "verify"}, {l->warmup_apart, "apart"},
+	    {l->warmup_writes_only, "writes-only"},
+	    {l->read_replicas, "replicas"}, {l->tls_resumption, "resumption"}};
+	struct str s = {0};
+
+	str_add(&s, "sets");
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+		if (of[i].set)
+			str_printf(&s, " %s", of[i].name);
+	return str_take(&s);
+}
+
+static void
+flags(void)
+{
+	static const struct {
+		const char *config, *sets;
+	} v[] = {{"{\"sequential\":false}", "sets"},
+	    {"{\"sequential\":true}", "sets sequential"},
+	    {"{\"keys\":\"sequential\"}", "sets sequential"},
+	    {"{\"tracking\":\"on\"}", "sets tracking resp3"},
+	    {"{\"tracking\":\"bcast\"}", "sets tracking bcast resp3"},
+	    {"{\"resp3\":true}", "sets resp3"},
+	    {"{\"arrivals\":\"poisson\"}", "sets poisson"},
+	    {"{\"arrivals\":\"constant\"}", "sets"},
+	    {"{\"latency\":\"batch-first-byte\"}", "sets first-byte"},
+	    {"{\"mix_order\":\"turn\"}", "sets in-order"},
+	    {"{\"cluster_execution\":\"parallel\"}", "sets parallel"},
+	    {"{\"cluster_mode\":true}", "sets cluster"},
+	    {"{\"verify\":true}", "sets verify"},
+	    {"{\"warmup_apart\":true}", "sets apart"},
+	    {"{\"warmup_writes_only\":true}", "sets writes-only"},
+	    {"{\"read_from\":\"replica\"}", "sets replicas"},
+	    {"{\"tls_resumption\":true}", "sets resumption"}};
+
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		struct json *config =
+		    json_parse(v[i].config, strlen(v[i].config), NULL, NULL);
+		struct bench_load l;
+		char *sets;
+
+		bench_case_fill_load(&l, config);
+		sets = name_flags(&l);
+		tap_str(sets, v[i].sets, v[i].config);
+		free(sets);
+		json_free(config);
+	}
+}
+
 int
 main(void)
 {
@@ -217,5 +281,6 @@ main(void)
 	rules();
 	earlier();
 	servers();
+	flags();
 	return tap_done();
 }

@@ -221,8 +221,8 @@ static const struct field load_fields[] = {{"command", TEXT, AT(command)},
     {"warmup_s", REAL, AT(work.warmup_s)},
     {"warmup_apart", FLAG, AT(warmup_apart)},
     {"warmup_writes_only", FLAG, AT(warmup_writes_only)},
-    {"sequential", FLAG, AT(sequential)}, {"resp3", FLAG, AT(work.resp3)},
-    {"verify", FLAG, AT(work.verify)}, {"cluster_mode", FLAG, AT(cluster)},
+    {"resp3", FLAG, AT(work.resp3)}, {"verify", FLAG, AT(work.verify)},
+    {"cluster_mode", FLAG, AT(cluster)},
     {"reconnect", WHOLE, AT(work.conns.reconnect)},
     {"storm_s", REAL, AT(work.conns.storm_s)},
     {"idle_clients", WHOLE, AT(idle_clients)}, {"db", WHOLE, AT(db)},
@@ -336,7 +336,7 @@ bench_case_fill_load(struct bench_load *l, const struct json *config)
 	for (size_t i = 0; i < COUNT_OF(load_fields); i++)
 		fill_field(
 		    l, &load_fields[i], json_get(config, load_fields[i].path));
-	if (l->sequential)
+	if (json_get_bool(config, "sequential", false))
 		w->keys.kind = KEYSPEC_SEQUENTIAL;
 	w->command = l->mix ? l->mix : l->command;
 	w->conns.tracking = w->conns.tracking || w->conns.bcast;

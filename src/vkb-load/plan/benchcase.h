@@ -44,7 +44,7 @@ struct bench_load {
 	bool parallel; /* a client for each node */
 	bool poisson;  /* arrivals of a rate; else at equal intervals */
 	long long nodes, replicas; /* of a cluster; replicas of each node */
-	bool cluster, sequential;
+	bool cluster;
 	bool warmup_apart, warmup_writes_only;
 
 	/* How connections are made; 0 and NULL: as usual. */
