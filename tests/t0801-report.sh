@@ -209,6 +209,33 @@ cp .out past
 says '1 change in the history, 1 for the worse' past 'the page has the number of changes'
 test_match 'class="change regression".*<title>regression at c000010: -' past \
   'the plot has the change'
+sed 's/"rps":\([0-9]*\)/&,"requests":\1,"p50_latency_ms":1/' history | sed 'p; s/SET/GET/' | vkb-report >commits.html
+test_same '32 p50, ms 32 throughput, req/s' \
+  "$(grep -o '<tr><th scope="row">[^<]*' commits.html | sed 's/.*>//' | sort | uniq -c | xargs)" \
+  'a case of many commits has the numbers of each commit, of the metrics that have a plot'
+for kind in improvement spike; do
+  jq -c --arg kind "$kind" '.kind = $kind' found | vkb-report history - >other
+  test_match "class=\"change $kind\"" other "the plot has a change of the kind $kind"
+done
+test_same '6.2 6.2 6.2 6.2' "$(perl -ne '$text{$2} = $1 while /class="tick" x="([0-9.]+)"[^>]*>(c\d+)/g;
+  $dot{$2} = $1 while /d="M([0-9.]+) [^>]*><title>(c\d+): /g;
+  END { printf "%.1f\n", 2 * ($dot{$_} - $text{$_}) / length for grep { !/01$|16$/ } sort keys %text }' past | xargs)" \
+  'names of commits stand below the middle of their points: a letter is 6.2 wide'
+vkb-report --svg history-1-rps history found >drawn
+test_same 16 "$(vkb-stats history | jq -r '"\(.subject.commit) \(.metrics.rps | [.ci95[0], .median, .ci95[1]] | @tsv)"' |
+  sort | perl -e '
+  my @runs = map { [(split)[1 .. 3]] } <STDIN>;
+  open my $in, "<", "drawn";
+  read $in, my $svg, -s $in;
+  my ($line, $band) = map { [$svg =~ /class="$_ s0" d="([^"]*)"/ ? $1 =~ /[ML]\S+ ([0-9.]+)/g : ()] } qw(line band);
+  my @dot = $svg =~ /class="dot s0" d="M\S+ ([0-9.]+)m/g;
+  my ($good, $scale) = (0, ($dot[9] - $dot[0]) / ($runs[9][1] - $runs[0][1]));
+  for my $i (0 .. 15) {
+      my @wanted = map { $dot[0] + $scale * ($_ - $runs[0][1]) } @{ $runs[$i] }, $runs[$i][1];
+      my @drawn  = ($band->[$i], $dot[$i], $band->[-1 - $i], $line->[$i]);
+      $good += 4 == grep { abs($wanted[$_] - $drawn[$_]) < .2 } 0 .. 3;
+  }
+  print $good')" 'the plot has the median of each commit, and its interval, at their heights'
 jq -c '.range[0] = "c000008"' found | vkb-report >ranged
 test_match '<td>c000008 to c000010</td>' ranged 'the table has the range of commits'
 test_same 16 "$(count '<title>c0000[0-9]*: ' past)" 'the plot has a point for each commit'
@@ -404,6 +431,13 @@ says 'of all requests x y p50, ms ' latency.html \
   'the percentiles of all requests are in a table'
 test_same 2 "$(vkb-report --svg latency-1-latency_ns hx hy | count 'class="line s[01]" d="M[0-9. L]*"' -)" \
   'each subject has a curve'
+sed 3q hx | vkb-stats >some
+sed 1,3d hx | vkb-stats >others
+vkb-report --svg latency-1-latency_ns hx >band
+for order in 'some others' 'others some'; do
+  test_that "summaries of one subject have the band and the curve of all its runs: $order" \
+    sh -c "vkb-report --svg latency-1-latency_ns $order | cmp - band"
+done
 test_same "$(($(wc -l <hx) * 2))" \
   "$(vkb-report --svg series-1-rps hx hy | count 'class="thin s[01]" d="M[0-9. L]*"' -)" \
   'each run has a line'
@@ -419,6 +453,11 @@ profile flame.svg | vkb-report >flames
 test_same 1 "$(count '<iframe id="flame-1" sandbox="allow-scripts" loading="lazy" height="[0-9]*" title="cpu of GET" srcdoc="&lt;' flames)" \
   'a flame graph is in a sandbox'
 says 'cycles_per_req 1234' flames 'the page has the counts for each request'
+for only in per_req artifacts error; do
+  profile flame.svg | jq -c --arg only $only '.error = "perf is missing" |
+    delpaths([["per_req"], ["artifacts"], ["error"]] - [[$only]])' | vkb-report >other
+  test_match '<h3>cpu of GET</h3>' other "a profile with no more than $only is shown"
+done
 perl -0777 -ne '/srcdoc="([^"]*)"/ and print $1' flames |
   sed 's/&quot;/"/g; s/&lt;/</g; s/&amp;/\&/g' >again.svg
 test_that 'the graph on the page is that of the file' cmp flame.svg again.svg
@@ -449,6 +488,8 @@ done <plots >bad 2>&1
 test_empty_file bad 'each plot is valid XML'
 test_same 'throughput p50 p99' "$(grep -o 'class="title" x="12" y="[0-9.]*">[a-z0-9]*<' comparison.svg |
   sed 's/.*>\(.*\)</\1/' | xargs)" 'the comparison has one scale for each metric'
+test_same 0 "$(perl -0777 -ne '/tick" x="(\d+)".*?tick mid" x="(\d+)".*?tick end" x="(\d+)"/s and
+  print $1 + $3 - 2 * $2' comparison.svg)" 'the 0 is in the middle of its scale'
 test_match '>SET</text>' comparison.svg 'the comparison has the names of cases'
 # The middle of the scale is at 520.
 test_same 'improvement right regression left' \
@@ -476,6 +517,32 @@ says 'C 30.0 28.4 -5.3% [' apart.html 'the values next to a change agree with it
 for f in "$a" "$b"; do
   jq -c 'select(.config.command == "SET") | .subject = {ref: "unstable", commit: "abc"}' "$f" >"twin.${f##*/}"
 done
+
+# placed NUMBER AXIS FILE BEFORE: NUMBER dots of a plot rise on the AXIS, x or y, with the
+# number that is in their titles after BEFORE.
+placed() {
+  test_same "$1 dots, 0 out of order" "$(perl -0777 -ne 'BEGIN { our ($axis, $before) = splice @ARGV, 0, 2 }
+    my @dots;
+    while (/class="dot[^"]*" d="M([0-9.]+) ([0-9.]+)[^>]*><title>([^<]*)/g) {
+      my ($x, $y, $title) = ($1, $2, $3);
+      push @dots, [$1, $axis eq "x" ? $x : -$y] if $title =~ /$before([-+0-9.e]+)/;
+    }
+    @dots = sort { $a->[0] <=> $b->[0] } @dots;
+    my $wrong = grep { my ($v, $w) = @dots[$_ - 1, $_];
+      abs($v->[0] - $w->[0]) < 1e-9 ? abs($v->[1] - $w->[1]) > .1 : $v->[1] > $w->[1] } 1 .. $#dots;
+    printf "%d dots, %d out of order", scalar @dots, $wrong' "$2" "$4" "$3")" "$3: $2 is the number after '$4'"
+}
+vkb-report --svg scaling-1-rps scale >scale.svg
+vkb-report --svg shift-1-latency_ns hc hx hy >shift.svg
+placed 16 x runs-1-rps.svg 'run \d+: '
+placed 6 x values-p99_latency_ms.svg '^[a-z-]*: '
+placed 16 y drawn ': '
+placed 6 x shift.svg '^p'
+placed 6 y shift.svg ': '
+placed 3 x scale.svg 'pipeline '
+placed 3 y scale.svg ': '
+placed 12 x curve.svg ', '
+placed 12 y curve.svg 'req.s: '
 vkb-compare -f jsonl twin.a.jsonl twin.b.jsonl >twins
 vkb-report -o twins.html twin.a.jsonl twin.b.jsonl twins
 says 'unstable (contender) against unstable ' twins.html 'equal subjects have two names'

@@ -441,20 +441,23 @@ pool_metrics(struct json *to, const struct json *from)
 	}
 }
 
-/* Adds what the runs of another summary have: the percentiles of each. */
+/* Adds what the runs of another summary have: the percentiles of each. One that
+ * these runs lack is no longer known of all. */
 static void
 pool_quantiles(struct json *to, const struct json *from)
 {
 	for (const struct json *h = json_first(from); h; h = json_next(h)) {
-		struct json *of = json_get(to, json_key(h));
+		struct json *of = json_get(to, json_key(h)), *all, *next;
 
-		for (const struct json *q = json_first(h); of && q;
-		     q = json_next(q)) {
-			struct json *all = json_get(of, json_key(q));
+		for (all = json_first(of); all; all = next) {
+			const struct json *q = json_get(h, json_key(all));
 
-			for (const struct json *v = json_first(q); all && v;
+			next = json_next(all);
+			for (const struct json *v = json_first(q); v;
 			     v = json_next(v))
 				json_push(all, json_dup(v));
+			if (!q)
+				json_del(of, json_key(all));
 		}
 	}
 }

@@ -84,6 +84,11 @@ ends(void)
 static void
 texts(void)
 {
+	static const struct {
+		double v;
+		const char *text;
+	} largest[] = {{9999, "9999"}, {1e4, "10K"}, {999e3, "999K"},
+	    {1e6, "1M"}, {999e6, "999M"}, {1e9, "1G"}, {-1e9, "-1G"}};
 	struct axis a = AXIS(AXIS_LINEAR, NULL);
 	double v[AXIS_TICKS];
 	char buf[NUM_BUF];
@@ -93,6 +98,13 @@ texts(void)
 	axis_add_margin(&a);
 	tap_ok((int)axis_ticks(&a, 4, v) == 5, "five ticks of 0..756000");
 	tap_str(axis_text(&a, v[1], buf), "200K", "a tick is in thousands");
+	for (size_t i = 0; i < sizeof largest / sizeof *largest; i++) {
+		a = AXIS(AXIS_LINEAR, NULL);
+		axis_fit(&a, 0);
+		axis_fit(&a, largest[i].v);
+		tap_str(axis_text(&a, largest[i].v, buf), largest[i].text,
+		    "the unit of an axis");
+	}
 	a = AXIS(AXIS_TAIL, NULL);
 	tap_str(axis_text(&a, .999, buf), "99.9%", "a percentile");
 	axis_fit(&a, 0);
