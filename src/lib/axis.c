@@ -68,10 +68,10 @@ round_step(double least)
 {
 	double ten = pow(10, floor(log10(least)));
 
-	return least <= ten * 1.0001 ? ten
-	    : least <= 2 * ten       ? 2 * ten
-	    : least <= 5 * ten       ? 5 * ten
-				     : 10 * ten;
+	return least <= ten    ? ten
+	    : least <= 2 * ten ? 2 * ten
+	    : least <= 5 * ten ? 5 * ten
+			       : 10 * ten;
 }
 
 static size_t
