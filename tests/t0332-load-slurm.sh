@@ -81,7 +81,7 @@ test_cleanup() { stop_slurm; }
 idle() { [ "$(sinfo -h -N -t idle -o %N 2>/dev/null | sort -u | wc -l)" -eq 3 ]; }
 test_that 'three nodes are ready' wait_until 60 idle
 
-echo mine >part-1.jsonl
+for f in part-1.jsonl runs.jsonl; do echo mine >$f; done
 test_that 'a job of three tasks succeeds' sbatch --wait --quiet --nodes=3 \
   --export=ALL --output=job.out "$top/configs/slurm/vkb-load.sbatch" \
   --host 127.0.0.1 --port "$port" --runs 2 --timeout 30s case.json
@@ -89,10 +89,10 @@ sed 's/^/# /' job.out
 # On a busy machine a part may begin later than the others, which the run says.
 test_same '["ok",999,3] ["ok",999,3]' "$(jq -c '[if .status == "ok" or
   (.error | test("^its parts measured at the same time for 9")) then "ok" else .error end, .metrics.offered_rps,
-  (.run.parts | length)]' runs.jsonl | xargs -d '\n')" 'its runs are of three parts in step'
+  (.run.parts | length)]' runs-*.jsonl | xargs -d '\n')" 'its runs are of three parts in step'
 test_same '333 333 333 333 333 333' \
   "$(jq .metrics.offered_rps part-*-?.jsonl | xargs)" 'the parts made equal shares'
-test_same mine "$(cat part-1.jsonl)" 'a file of the user in the folder is kept'
+test_same 'mine mine' "$(cat part-1.jsonl runs.jsonl | xargs)" 'files of the user, and of other jobs, are kept'
 
 # --- the commits of a branch, with one database
 
