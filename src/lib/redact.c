@@ -357,6 +357,19 @@ find_next_word(const struct scan *s, size_t i, size_t *quote, bool *listed)
 	return k > i && k < s->n ? k + *quote : 0;
 }
 
+/* Returns the same, or 0 if the word is a key of an object of JSON. */
+static size_t
+find_value(const struct scan *s, size_t i, size_t *quote, bool *listed)
+{
+	size_t at = find_next_word(s, i, quote, listed), end;
+
+	if (!at || !*listed || s->form != JSON || *quote != 1 ||
+	    s->s[at - 1] != '"')
+		return at;
+	end = at + measure_quoted(s, at, 1) + 1;
+	return char_at(s, skip_blanks(s, end)) == ':' ? 0 : at;
+}
+
 /* Is the value a secret variable of the shell, $NAME, as in a command that is
  * printed to be run? */
 static bool
@@ -391,9 +404,10 @@ hit_member(struct scan *s, struct hit *h, size_t i, const struct hit *key)
 
 	if (n)
 		return hit_value(s, h, i + n, n, false);
-	/* What follows the name of a file is why it cannot be used. */
+	/* Words behind the name of a file are why it cannot be used. */
 	if (key->at && s->s[key->at - 1] == '/' && key->quote == 1 &&
-	    s->s[key->quote_at] == '\'')
+	    s->s[key->quote_at] == '\'' &&
+	    isalpha((unsigned char)char_at(s, i)))
 		return false;
 	for (size_t k = 0; k < 3; k++)
 		if (has_text(s, i, words[k]))
@@ -527,7 +541,7 @@ measure_scp_login(struct scan *s, size_t i)
 static bool
 hit_words(struct scan *s, struct hit *h, size_t i, unsigned n)
 {
-	size_t quote, at = find_next_word(s, i, &quote, &s->listed);
+	size_t quote, at = find_value(s, i, &quote, &s->listed);
 
 	s->words = at ? n - 1 : 0;
 	return at && hit_value(s, h, at, quote, false);
@@ -539,7 +553,7 @@ hit_more_words(struct scan *s, struct hit *h)
 	size_t quote, at;
 	bool listed;
 
-	at = find_next_word(s, s->i, &quote, &listed);
+	at = find_value(s, s->i, &quote, &listed);
 	if (!at || listed != s->listed) {
 		s->words = 0;
 		return false;
@@ -624,7 +638,7 @@ hit_secret(struct scan *s, struct hit *h, size_t i, size_t n, enum kind kind)
 	}
 	if (kind != SETTING && !dashed)
 		return false;
-	at = find_next_word(s, end, &quote, &listed);
+	at = find_value(s, end, &quote, &listed);
 	return at && hit_value(s, h, at, quote, false);
 }
 

@@ -136,6 +136,11 @@ static const struct {
     {"{\"user\":\"bob\",\"title\":\"fix #12 > #13\"}", NULL},
     {"{\"errors\":{\"NOAUTH\":3,\"ERR\":1}}", NULL},
     {"{\"error\":\"cannot read '/etc/passwd': Permission denied\"}", NULL},
+    {"{'a/token': ['PW'], 'b/token': 7}",
+	"{'a/token': '***', 'b/token': '***'}"},
+    {"{\"command\":\"AUTH\",\"clients\":50,\"a\":\"requirepass\" , "
+     "\"b\" : \"--token\", \"c\":1}",
+	NULL},
     {"{\"error\":\"a key 'token': PW denied\"}",
 	"{\"error\":\"a key 'token': '***' denied\"}"},
     {"{\"error\":\"'token': [PW\",\"b\":\"]\"}",
@@ -225,7 +230,7 @@ main(void)
 	static const char *const words[] = {"hello ", "user ", "user=", "\\",
 	    "\"user\":[", "[\"user\":[", "hello \"hello\", ", "auth ",
 	    "auth=", "://a:b", "a:b,", "a:@/,", "<user ", "[\"",
-	    "password=\"; ", "#"};
+	    "password=\"; ", "#", "[\"auth\", \""};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		repeat(words[i]);
