@@ -505,6 +505,12 @@ says '^Undecided: SET \(' 'the answer does not begin with a calm sentence'
 test_that 'a throughput that is lower by a hundredth' judge few
 says '^No slowdown found\. Undecided: SET \(' 'no slowdown is found'
 {
+  cat few
+  { rounds old 1000 1010 && rounds new 500 510; } | sed 's/SET/GET/'
+} >fewer
+test_that 'half of the throughput in two runs of another case' judge fewer
+says '^Undecided: SET \(' 'the answer does not begin with a calm sentence'
+{
   rounds old 1040 820 1110 1270
   rounds new 1130 850 1250 1180
 } >few

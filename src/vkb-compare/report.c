@@ -236,7 +236,7 @@ report_seems_worse(const struct row *r)
 	struct changetext t = report_shown(r);
 	double margin = fmax(r->margin, LARGE);
 
-	return report_is_judged(r) && r->verdict == VERDICT_INCONCLUSIVE &&
+	return report_is_judged(r) && r->verdict > VERDICT_EQUIVALENT &&
 	    (is_beyond(t.ratio, margin) || is_clear(t, r->margin)) &&
 	    verdict_direction(r->metric->better, t.ratio > 1) ==
 	    VERDICT_REGRESSION;

@@ -80,8 +80,8 @@ const char *report_row_colour(const struct row *);
 bool report_is_judged(const struct row *);
 /* Is it a count that is the same in all runs of a side? */
 bool report_is_exact(const struct row *);
-/* Is it undecided, and does it look worse: by a tenth, or certainly by
- * something? */
+/* Is it undecided, also for too few runs, and does it look worse: by a tenth,
+ * or certainly by something? */
 bool report_seems_worse(const struct row *);
 /* Is noise the reason, and would more runs not help within an hour? */
 bool report_is_hopeless(const struct row *);
