@@ -790,8 +790,8 @@ is_commit_id(const char *ref)
 }
 
 /*
- * Looks up a revision as gitrepo_find. In a mirror, known commit ids need no
- * fetch; other names are fetched first.
+ * Looks up a revision as gitrepo_find. In a mirror, known ids need no fetch;
+ * other names are fetched first, those that only look like an id, too.
  */
 static int
 find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
@@ -805,7 +805,8 @@ find_commit(struct origin *s, const char *ref, char id[GITREPO_ID])
 	if (!s->url)
 		return gitrepo_find(s->repo, ref, id);
 	if (is_commit_id(ref) && (rc = gitrepo_find(s->repo, ref, id)) != 0 &&
-	    (rc < 0 || strncasecmp(id, ref, strlen(ref)) == 0))
+	    (rc < 0 || strlen(ref) == GITREPO_ID - 1 ||
+		strncasecmp(id, ref, strlen(ref)) == 0))
 		return rc;
 	if (!s->fresh &&
 	    store_fetch(s->cache, s->lock, s->repo, s->url, all, true) < 0)

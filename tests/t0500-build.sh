@@ -268,9 +268,12 @@ in_repo branch -f 20261130 main
 test_that 'it is moved upstream' mirror 20261130
 test_same "$(head_of main)" "$(field .subject.commit)" 'and fetched'
 test_status 2 'a branch that is gone upstream is an error' mirror side
+tag=$(in_repo rev-parse v1a)
 mv repo moved
 test_that 'a known commit is built without fetching' \
   mirror "$(printf %.12s "$one")"
+test_that 'and so is a known tag by the ID of its object' mirror "$tag"
+test_same "$one" "$(field .subject.commit)" 'it is the commit of the tag'
 test_status 2 'a branch of a repository that is gone is an error' mirror main
 test_match "cannot fetch from '$url'" .err \
   'the error names the URL that cannot be fetched'
