@@ -56,6 +56,7 @@ refused "$p: commands: 'HLEN' is not a named test: give its arguments, too, as i
   'a command that is not a test and needs arguments' '"commands":["HLEN"]'
 refused "$p: mix: 'SORT' is not a named test: give its arguments" 'such a command in a mix' '"commands":"GONE","mix":"GET 1, sort 2"'
 accepted 'a command that is not a test and needs no arguments' '"commands":["INFO"]'
+refused "$p: commands: unknown command 'MONITOR'" 'a command whose replies come later' '"commands":["MONITOR"]'
 refused "$p: Cannot specify both 'commands' and 'mix'" 'commands and a mix' '"mix":"GET 1"'
 refused "$p: 'mix_order' needs a 'mix'" 'an order without a mix' '"mix_order":"turn"'
 accepted 'a command with blanks' '"commands":["SET","GETRANGE key:{key} 0 9"],"populate_with":"SET"'

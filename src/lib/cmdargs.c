@@ -216,7 +216,8 @@ cmdargs_needs_words(const char *name)
 	struct tracefile_word w = {name, strlen(name)};
 	const struct command *c = find_command(&w);
 
-	return c ? *c->args && *c->args != '?' : -1;
+	/* Nothing is known of the arguments of what is not sent again. */
+	return c && !c->refuse ? *c->args && *c->args != '?' : -1;
 }
 
 /*

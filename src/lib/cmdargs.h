@@ -42,7 +42,7 @@ bool cmdargs_keys(
 const char *cmdargs_refuse(const struct tracefile_word *, size_t n);
 
 /* Returns 1 if the command needs words behind its name, 0 if it needs none, or
- * -1 if it is not in the table. */
+ * -1 if it is not in the table, or is not sent again. */
 int cmdargs_needs_words(const char *name);
 
 /* Does the command carry a script, or a value that cannot be changed? */
