@@ -638,6 +638,8 @@ hit_secret(struct scan *s, struct hit *h, size_t i, size_t n, enum kind kind)
 	}
 	if (kind != SETTING && !dashed)
 		return false;
+	if (n == 9 && is_same(s->s + i, "auth-pass", 9)) /* of a master */
+		return hit_words(s, h, end, 2);
 	at = find_value(s, end, &quote, &listed);
 	return at && hit_value(s, h, at, quote, false);
 }
@@ -648,7 +650,9 @@ hit_after_word(struct scan *s, struct hit *h, size_t i, size_t n)
 {
 	size_t dashes = has_text(s, i, "--") ? 2 : 0, quote, at;
 	const char *name = s->s + i + dashes;
-	enum kind kind = find_kind(name, n - dashes);
+	enum kind kind = dashes && n == 6 && is_same(name, "pass", 4)
+	    ? ENDING /* of valkey-cli */
+	    : find_kind(name, n - dashes);
 
 	s->i = i + n;
 	if (kind == RULES) {

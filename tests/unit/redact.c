@@ -44,6 +44,11 @@ static const struct {
     /* lines of a server's configuration, options */
     {"port 1\nrequirepass PW,PW\n  masterauth \"P PW\"\nprimaryauth 'PW'",
 	"port 1\nrequirepass ***\n  masterauth \"***\"\nprimaryauth '***'"},
+    {"sentinel auth-pass PW PW\nport 1", "sentinel auth-pass *** ***\nport 1"},
+    {"valkey-cli --pass PW -p 1 --pass=PW",
+	"valkey-cli --pass *** -p 1 --pass=***"},
+    {"[\"--pass\",\"PW\"] {\"pass\": 7, \"fail\": 0}",
+	"[\"--pass\",\"***\"] {\"pass\": 7, \"fail\": 0}"},
     {"tls-key-file-pass PW\ntls-client-key-file-pass PW",
 	"tls-key-file-pass ***\ntls-client-key-file-pass ***"},
     {"valkey-server --requirepass PW --port 1",
