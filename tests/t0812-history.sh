@@ -297,11 +297,12 @@ test_status 2 'a comparison that is killed is an error' \
 test_match '^vkb-history: vkb-compare was killed by signal 9 [(]Killed[)]$' .err \
   'the error names the program and how it ended'
 test_match "cannot make the page 'half/" .err 'the error names the page'
-printf '#!/bin/sh\necho vkb-compare: the disk is full >&2\nexit 2\n' >programs/vkb-compare
-test_status 2 'a comparison that fails is an error' \
-  programs/vkb-history site --commit-url https://example.com/c/ all half
-test_match '^vkb-history: vkb-compare exited with 2: vkb-compare: the disk is full' .err \
-  'the error has that of vkb-compare'
+printf '#!/bin/sh\necho vkb-compare: several subjects >&2\nexit 2\n' >programs/vkb-compare
+test_that 'commits that cannot be compared have a page' \
+  programs/vkb-history site --commit-url https://example.com/c/ all alone
+test_match '^vkb-history: vkb-compare exited with 2: vkb-compare: several subjects' .err \
+  'the message is that of vkb-compare'
+test_match "^vkb-history: the page 'alone/commit/[0-9a-f]*.html' has no comparison$" .err 'it names the page'
 cp "$VKB_BIN/vkb-compare" programs/vkb-compare
 test_that 'the next start makes the missing pages' \
   programs/vkb-history site --commit-url https://example.com/c/ all half

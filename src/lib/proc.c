@@ -630,14 +630,15 @@ proc_call(const char **argv, int worst, const char *made, int timeout_ms)
 
 	argv[0] = program;
 	rc = proc_read(argv, false, timeout_ms, &said, &status);
-	if (rc == 0 &&
-	    (!WIFEXITED(status) || WEXITSTATUS(status) > worst ||
-		(made && access(made, F_OK) < 0)))
-		rc = err_fail("%s %s%s%s", name,
-		    proc_ended(status, buf, sizeof buf), said.len ? ": " : "",
-		    said.len ? said.s : "");
-	else if (rc == 0)
-		rc = WEXITSTATUS(status);
+	if (rc == 0) {
+		rc = !WIFEXITED(status) || WEXITSTATUS(status) > worst ? -1
+		    : made && access(made, F_OK) < 0                   ? -2
+						     : WEXITSTATUS(status);
+		if (rc < 0)
+			err_say("%s %s%s%s", name,
+			    proc_ended(status, buf, sizeof buf),
+			    said.len ? ": " : "", said.len ? said.s : "");
+	}
 	str_free(&said);
 	free(program);
 	return rc;

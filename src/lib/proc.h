@@ -97,8 +97,8 @@ int proc_read(const char *const *argv, bool untrusted, int timeout_ms,
 char *proc_beside(const char *name);
 
 /* Runs the program named argv[0] of that folder with proc_read. Returns its
- * exit status, or -1 after reporting it, with the output, if it is above
- * 'worst' or the file 'made' (NULL: any) does not exist then. */
+ * exit status; or after reporting it, with the output, -1 if it is above
+ * 'worst', -2 if the file 'made' (NULL: any) does not exist then. */
 int proc_call(const char **argv, int worst, const char *made, int timeout_ms);
 
 /* Returns the path of a file in ../lib/vkb, seen from that folder, where a

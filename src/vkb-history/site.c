@@ -1481,7 +1481,8 @@ publish_page(const char *from, const char *path)
 
 /* --- the pages */
 
-/* Writes how the commit differs from the one before it to 'deltas'. */
+/* Writes how the commit differs from the one before it to 'deltas'; without
+ * that, after reporting why, if they cannot be compared. */
 static int
 compare_commits(const struct commitpage *p, const char *deltas)
 {
@@ -1491,7 +1492,7 @@ compare_commits(const struct commitpage *p, const char *deltas)
 	int rc = proc_call(argv, 2, deltas, PATIENCE_MS);
 
 	free(format);
-	return rc < 0 ? -1 : 0;
+	return rc == -1 ? -1 : 0;
 }
 
 /* Write one page. They return -1, after reporting it, if it cannot be made. */
@@ -1522,8 +1523,10 @@ write_commit_page(const struct commitpage *p)
 	}
 	argv[n++] = "--";
 	argv[n++] = p->entry->path;
-	if (p->previous)
+	if (access(deltas, F_OK) == 0)
 		argv[n++] = deltas;
+	else if (p->previous && rc == 0)
+		err_say("the page '%s' has no comparison", path);
 	argv[n] = NULL;
 	if (rc == 0 && proc_call(argv, 0, NULL, PATIENCE_MS) < 0)
 		rc = -1;
