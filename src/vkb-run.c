@@ -679,9 +679,8 @@ read_results(const struct command *c, int fd, size_t *n)
 		    json_get_str(rec, "status"));
 		id = intern_id(keys, key.s);
 		str_free(&key);
-		if (id == *n) {
+		if (id == *n)
 			*MEM_ADD(v, *n, cap) = (struct result){0};
-		}
 		add_result(&v[id], rec);
 	}
 	jsonl_close(in);

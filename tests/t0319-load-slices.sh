@@ -220,6 +220,7 @@ kill -9 "$(ps -eo pid=,comm= | awk '$2 == "second" {print $1}')"
 wait "$pid"
 test_same 2 $? 'a server that is killed'
 test_match 'killed by signal 9' .err 'the message has the signal'
+test_same 2 "$(jq .run.order dead | sort -u | wc -l)" 'no two runs have one place in the session'
 test_same 'a ok
 b failed' "$(jq -r '.subject.label + " " + .status' dead | sort)" \
   'its run has failed, and only the other build is measured alone'

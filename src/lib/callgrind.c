@@ -53,9 +53,8 @@ read_name(struct reading *r, struct names *v, const char *s, size_t *text)
 		return 0;
 	}
 	id = intern_idn(v->numbers, s, n + 1);
-	if (id == v->n) {
+	if (id == v->n)
 		*MEM_ADD(v->texts, v->n, v->cap) = NO_TEXT;
-	}
 	s += n + 1;
 	s += strspn(s, " \t");
 	if (*s)

@@ -153,9 +153,8 @@ add_tail(struct group *g, const struct hist *h)
 	struct str s = {0};
 
 	tail_write(&s, h);
-	while (g->ntails < g->rows.n) {
+	while (g->ntails < g->rows.n)
 		*MEM_ADD(g->tails, g->ntails, g->tailcap) = NULL;
-	}
 	g->tails[g->rows.n - 1] = str_take(&s);
 }
 

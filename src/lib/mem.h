@@ -20,7 +20,7 @@ void *mem_resize(void *p, size_t n, size_t size); /* not zeroed */
 void *mem_grow(void *p, size_t n, size_t *cap, size_t size);
 
 /* Adds an element to the array 'v' of 'n': the pointer to it is the value. What
- * it is set to must not use 'n'. *MEM_ADD(v, n, cap) = x; */
+ * it is set to must use neither 'v' nor 'n'. *MEM_ADD(v, n, cap) = x; */
 #define MEM_ADD(v, n, cap) \
 	((v) = mem_grow(v, n, &(cap), sizeof *(v)), &(v)[(n)++])
 

@@ -306,9 +306,8 @@ find_run(struct parts *p, const struct json *part)
 	    json_get_num(run, "index", 0), json_get_num(run, "order", 0));
 	id = intern_id(p->keys, s.s);
 	str_free(&s);
-	while (p->n <= id) {
+	while (p->n <= id)
 		*MEM_ADD(p->v, p->n, p->cap) = (struct incomplete_run){0};
-	}
 	return &p->v[id];
 }
 

@@ -88,9 +88,8 @@ read_metric_name(struct run_record_reader *r, struct jsonscan *c,
 	}
 	if (!jsonscan_member(c, o, name))
 		return false;
-	if (i == r->nnames) {
+	if (i == r->nnames)
 		*MEM_ADD(r->names, r->nnames, r->namecap) = (struct str){0};
-	}
 	str_clear(&r->names[i]);
 	str_addn(&r->names[i], name->s, name->n);
 	r->named = i + 1;

@@ -56,9 +56,8 @@ run_series_free(struct run_series *c)
 static void
 set_value(struct column *c, size_t run, double v)
 {
-	while (c->n <= run) {
+	while (c->n <= run)
 		*MEM_ADD(c->v, c->n, c->cap) = NAN;
-	}
 	c->v[run] = v;
 }
 

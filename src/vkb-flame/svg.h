@@ -17,7 +17,7 @@ struct svg_opts {
 	const char *unit;  /* unit of the counts; NULL for samples */
 	bool icicle;       /* root on top */
 	bool inlined;      /* an element, which needs a page with the title, and
-			    * with the style sheet and the script of flame.h */
+			    * with the style sheet and the script of html.h */
 	double width;      /* pixels where the window does not tell it */
 	double min_share;  /* omit frames with less */
 };

@@ -15,9 +15,9 @@ struct vocabulary;
 struct cell {
 	uint64_t row, rows; /* number from 1, and rows of the file */
 	uint64_t seed;      /* of --seed */
-	uint64_t salt; /* produce_compute_salt: hash of seed and file name */
-	size_t field;  /* number, from 0 */
-	size_t size;   /* most characters of the cell */
+	uint64_t salt;      /* hash of seed and file name */
+	size_t field;       /* number, from 0 */
+	size_t size;        /* most characters of the cell */
 	const struct vocabulary *words;
 	struct pyrandom *py; /* generator of the thread */
 	const char *article; /* plain text; NULL: use the built-in text */

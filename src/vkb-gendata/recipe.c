@@ -520,7 +520,7 @@ read_query_fields(struct recipe_file *f, struct recipe_file *also,
 {
 	static const enum transform_kind transforms[KINDS] = {
 	    [PROXIMITY] = TRANSFORM_TERM,
-	    [PREFIX] = TRANSFORM_IN_TURN, /* make.c reads the list */
+	    [PREFIX] = TRANSFORM_IN_TURN, /* vkb-gendata.c reads the list */
 	    [SUFFIX] = TRANSFORM_IN_TURN,
 	    [EXPANSION] = TRANSFORM_EXPANDED,
 	    [FUZZY] = TRANSFORM_SPELT,

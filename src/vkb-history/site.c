@@ -1578,9 +1578,8 @@ write_profiles(const struct archive_entry *e, bool exact, const char *path)
 		profile = rec ? make_profile(rec, line, len, exact) : NULL;
 		if (profile) {
 			id = intern_id(cases, json_get_str(rec, "case"));
-			if (id == n) {
+			if (id == n)
 				*MEM_ADD(profiles, n, cap) = NULL;
-			}
 			free(profiles[id]);
 			profiles[id] = profile;
 		}

@@ -170,9 +170,8 @@ add_sample(void *arg)
 		str_add(&f->stack, f->frames.s + f->at[i]);
 	}
 	id = intern_id(f->stacks, f->stack.s);
-	if (id == f->n) {
+	if (id == f->n)
 		*MEM_ADD(f->weight, f->n, f->cap) = 0;
-	}
 	if (f->is_switch && f->by_time) {
 		t = get_thread(f, f->tid);
 		/* If it was off already, its SWITCH IN was lost: the length

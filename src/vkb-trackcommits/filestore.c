@@ -128,9 +128,8 @@ add_line(struct filestore *f, struct json *rec)
 {
 	f->v = mem_grow(f->v, f->n, &f->cap, sizeof *f->v);
 	f->v[f->n] = (struct line){.rec = rec};
-	if (record_is(rec, "track_config")) {
+	if (record_is(rec, "track_config"))
 		*MEM_ADD(f->configs, f->nconfigs, f->configs_cap) = f->n;
-	}
 	return &f->v[f->n++];
 }
 

@@ -335,6 +335,8 @@ choose_placement(struct session *s)
 	struct schedule *a = &s->a;
 	struct topology t = {0};
 	cpu_set_t own, busy;
+	/* Of programs that measure at the same time each would choose the
+	 * same. */
 	bool reported = false,
 	     none = s->o->no_pin || s->o->no_lock || placement_is_off() ||
 	    s->context.peers || s->o->count.only;
@@ -1358,7 +1360,6 @@ write_deaths(
 			continue;
 		rc = call_write_records(&x[i], &m[i], &x[i].steps[k], -1);
 		*x[i].steps[k].wanted = false;
-		x->r->context.order += m[i].roles.n;
 	}
 	return rc;
 }
@@ -1395,7 +1396,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 	struct session *r = x->r;
 	struct measure *m = mem_array(n, sizeof *m);
 	struct server_handle **handles = mem_array(n, sizeof *handles);
-	bool *died = mem_array(n, sizeof *died);
+	bool *died = mem_array(n, sizeof *died), written = false;
 	int *rcs = mem_array(n, sizeof *rcs), rc = 0;
 	struct call *reference = find_reference(x, n);
 	struct turn all = *x->v->turn;
@@ -1419,6 +1420,7 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 			call_check_survival(
 			    &x[i], &x[i].steps[k], &m[i], last) < 0
 					     : &x[i] == reference;
+		written = written || died[i];
 		/* The first that knows why: others only stopped with it. */
 		if ((rcs[i] < 0 || died[i]) && (bad == n || m[i].error.len))
 			bad = i;
@@ -1457,7 +1459,9 @@ run_sliced_step(struct call *x, size_t n, size_t k, bool last)
 			rc =
 			    call_write_records(&x[i], &m[i], &x[i].steps[k], 0);
 	for (size_t i = 0; i < n; i++) {
-		r->context.order -= rc == 1 ? m[i].roles.n : 0;
+		/* Those that are made again get their numbers, unless records
+		 * have some of these. */
+		r->context.order -= rc == 1 && !written ? m[i].roles.n : 0;
 		measure_free(&m[i]);
 	}
 	free(rcs);
@@ -1542,7 +1546,7 @@ run_cases(struct session *r, struct case_run *v, size_t n)
 	int rc;
 
 	for (size_t i = 0; i < n; i++)
-		call_begin(&x[i], r, &v[i], n - v[n - 1].reference);
+		call_begin(&x[i], r, &v[i], n > 1 ? n - v[n - 1].reference : 1);
 	why = n > 1 ? explain_memory(x, n) : NULL;
 	if (why)
 		rc = refuse_slices(x, why);
