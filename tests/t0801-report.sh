@@ -330,6 +330,18 @@ comparison '"unmatched":[],"outlook":"the contender lacks 2 cases","next":"vkb-w
 says 'Not to be relied on: a canary changed. Nothing was judged. The contender lacks 2 cases. Warning: only the baseline has rps (2 cases) Next: vkb-why a b CONFIG K' \
   canary.html 'the page has all texts of a comparison, the canary first'
 test_match '<div class="verdict insufficient">' canary.html 'with a changed canary the verdict is marked as insufficient'
+{
+  comparison '"unmatched":[]'
+  comparison '"unmatched":[]' | sed 's/{"ref":"b"}/{"ref":"c"}/'
+  comparison '"unmatched":[]' | sed 's/{"ref":"a"}/{"ref":"x"}/; s/{"ref":"b"}/{"ref":"d"}/'
+} | vkb-report >several.html
+test_match '<h1>b, c against a, d against x</h1>' several.html 'the title has the baseline of each comparison'
+awk 'BEGIN { srand(1)
+  for (side = 0; side < 2; side++) for (k = 0; k < 25; k++) for (i = 0; i < 5; i++)
+    printf "{\"type\":\"run\",\"v\":1,\"subject\":{\"ref\":\"%s\"},\"config\":{\"command\":\"SET\",\"clients\":%d},\"run\":{\"session\":\"s%d\",\"index\":%d},\"metrics\":{\"rps\":%d},\"status\":\"ok\"}\n",
+      side ? "b" : "a", k + 1, side, i, 1000 + 900 * rand() }' >noisy
+vkb-compare --baseline a -f jsonl noisy | vkb-report >noisy.html
+says '5 more cases are undecided: all results .' noisy.html 'cases that are undecided and not shown are counted'
 comparison '"unmatched":[{"side":"baseline","config":{"command":"GET","pipeline":10,"tls_mode":false},"n":3}]' |
   vkb-report >lost.html
 says 'GET a 3 baseline' lost.html 'a case of one side has its short name'

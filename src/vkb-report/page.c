@@ -1462,6 +1462,12 @@ write_changed_metric(struct str *s, const struct page *p, struct layout *l,
 	free(v);
 }
 
+static bool
+is_undecided(const struct brief_case *b)
+{
+	return b->worst && b->worst->verdict != VERDICT_EQUIVALENT;
+}
+
 /* Returns how many cases have a row: those that changed, and some undecided. */
 static size_t
 count_shown(const struct brief *b)
@@ -1469,9 +1475,7 @@ count_shown(const struct brief *b)
 	size_t n = 0;
 
 	while (n < b->n &&
-	    (brief_is_change(&b->v[n]) ||
-		(n < PAGE && b->v[n].worst &&
-		    b->v[n].worst->verdict != VERDICT_EQUIVALENT)))
+	    (brief_is_change(&b->v[n]) || (n < PAGE && is_undecided(&b->v[n]))))
 		n++;
 	return n;
 }
@@ -1481,7 +1485,7 @@ write_changed(struct str *s, const struct page *p, const struct pair *pair,
     const struct brief *b)
 {
 	struct layout l = {.name = SIZE_MAX, .narrow = NO_FUNCTIONS};
-	size_t shown = count_shown(b), n;
+	size_t shown = count_shown(b), n, more = 0;
 	const char **metrics = model_compared(p->m, &n);
 
 	if (shown) {
@@ -1502,6 +1506,13 @@ write_changed(struct str *s, const struct page *p, const struct pair *pair,
 			    "~: undecided</p>\n");
 		html_browse_end(s);
 	}
+	for (size_t i = shown; i < b->n; i++)
+		more += !b->v[i].first->common && is_undecided(&b->v[i]);
+	if (more)
+		str_printf(s,
+		    "<p>%zu more case%s undecided: <a href=\"#changes\">all "
+		    "results</a>.</p>\n",
+		    more, more == 1 ? " is" : "s are");
 	free(metrics);
 }
 
@@ -1625,10 +1636,14 @@ format_title(struct str *s, const struct page *p)
 	if (p->title)
 		str_add(s, p->title);
 	else if (m->npairs) {
-		for (size_t i = 0; i < m->npairs; i++)
-			str_printf(s, "%s%s", i ? ", " : "",
-			    m->pairs[i].contender->name);
-		str_printf(s, " against %s", m->pairs[0].base->name);
+		for (size_t i = 0; i < m->npairs; i++) {
+			const struct pair *pair = &m->pairs[i];
+
+			str_printf(
+			    s, "%s%s", i ? ", " : "", pair->contender->name);
+			if (i + 1 == m->npairs || pair[1].base != pair->base)
+				str_printf(s, " against %s", pair->base->name);
+		}
 	} else if (m->nsubjects == 1)
 		str_printf(s, "Benchmarks of %s", m->ordered[0]->name);
 	else
