@@ -703,10 +703,10 @@ brief_add_summary(struct str *s, const struct brief *b)
 		str_add(s, "Nothing was judged.");
 		return s->len - from;
 	}
-	for (size_t i = 0; i < b->c->nrows; i++)
-		open |= report_seems_worse(&b->c->rows[i]);
 	judged = judged && b->v[0].worst->verdict > VERDICT_EQUIVALENT &&
 	    !b->v[0].worst->waived;
+	for (size_t i = 0; judged && !open && i < b->c->nrows; i++)
+		open = report_seems_worse(&b->c->rows[i]);
 	same = judged && has_same_work(b);
 	if (judged && !open)
 		begin_sentence(s, from, &first,

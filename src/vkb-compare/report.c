@@ -233,11 +233,13 @@ report_shown(const struct row *r)
 bool
 report_seems_worse(const struct row *r)
 {
-	struct changetext t = report_shown(r);
 	double margin = fmax(r->margin, LARGE);
+	struct changetext t;
 
-	return report_is_judged(r) && r->verdict > VERDICT_EQUIVALENT &&
-	    (is_beyond(t.ratio, margin) || is_clear(t, r->margin)) &&
+	if (!report_is_judged(r) || r->verdict <= VERDICT_EQUIVALENT)
+		return false;
+	t = report_shown(r);
+	return (is_beyond(t.ratio, margin) || is_clear(t, r->margin)) &&
 	    verdict_direction(r->metric->better, t.ratio > 1) ==
 	    VERDICT_REGRESSION;
 }
