@@ -150,7 +150,7 @@ valkey-cli -p "$second" config set maxmemory 3mb >/dev/null
 valkey-cli -p "$second" replicaof 127.0.0.1 "$first" >/dev/null
 wait_until 60 sh -c "valkey-cli -p $first info replication | grep -q 'state=online'"
 test_status 2 'a load that fits on the primary but not on its replica' beside -t get
-test_match "the server at 127.0.0.1:$second has [0-9.]+[MK]B of its maxmemory of 3.15MB left" .err 'the error names the replica'
+test_match "the server at 127.0.0.1:$second has [0-9.]+[MK]?B of its maxmemory of 3.15MB left" .err 'the error names the replica'
 valkey-cli -p "$second" replicaof no one >/dev/null
 unchanged 'the keys of others on the primary are unchanged'
 another '{"type":"spec","v":1,"id":"cluster","primaries":2,"replicas":1}'
@@ -159,7 +159,7 @@ node() { printf '%s' "$other" | jq --arg r "$1" '[.nodes[] | select((.role == "r
 node=$(node primary)
 valkey-cli -p "$node" config set maxmemory 3mb >/dev/null
 test_status 2 'a load that does not fit on one node of a cluster' vkb-load --port "$port" --no-flush -t set -r 100000
-test_match "the server at 127.0.0.1:$node has [0-9.]+[MK]B of its maxmemory of 3.15MB left" .err 'the error names the node'
+test_match "the server at 127.0.0.1:$node has [0-9.]+[MK]?B of its maxmemory of 3.15MB left" .err 'the error names the node'
 valkey-cli -p "$node" config set maxmemory 0 >/dev/null
 half() { vkb-load -q --port "$port" --no-flush -t get -r 60000 -n 1000; }
 test_that 'a load on a cluster without a limit' half
@@ -177,7 +177,7 @@ room 75
 test_that 'a replica of a cluster gets the keys of its primary, not all' half
 room 25
 test_status 2 'a load that does not fit on a replica of a cluster' half
-test_match "the server at 127.0.0.1:$node has [0-9.]+[MK]B of its maxmemory of" .err 'the error names the replica'
+test_match "the server at 127.0.0.1:$node has [0-9.]+[MK]?B of its maxmemory of" .err 'the error names the replica'
 end_other
 
 # --- the lines of the pages, as they stand, in a network with a host db1
