@@ -730,9 +730,10 @@ run_once(struct session *s, size_t round, const struct command *c)
 	size_t n = 0;
 	int fd = -1, rc = of.out < 0 || of.err < 0 ? -1 : 0;
 
-	if (s->counts && rc == 0 &&
-	    (mkdir(s->counts, 0700) < 0 || mkdir(s->tmp, 0700) < 0))
+	if (s->counts && rc == 0 && mkdir(s->counts, 0700) < 0)
 		rc = err_fail_sys("cannot make folder '%s'", s->counts);
+	if (s->tmp && rc == 0 && mkdir(s->tmp, 0700) < 0)
+		rc = err_fail_sys("cannot make folder '%s'", s->tmp);
 	s->order++;
 	if (s->o->results && stat(s->o->results, &of.was) < 0)
 		of.was.st_nlink = 0;
