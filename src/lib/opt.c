@@ -379,13 +379,13 @@ hide_secrets(int argc, char **argv)
 	static char **copies; /* until the program ends */
 	static size_t n;
 	char *clean;
-	bool value; /* the word is that of an option "--secret" */
+	bool value; /* the word is that of an option */
 
 	copies = mem_resize(copies, n + (size_t)argc + 1, sizeof *copies);
 	for (int i = 1; i < argc; i++) {
 		clean = redact_copy(argv[i]);
-		value = i > 1 && str_starts(argv[i - 1], "--") &&
-		    redact_is_secret(argv[i - 1] + 2);
+		value = redact_is_argument(
+		    (const char *const *)argv + 1, (size_t)i - 1);
 		if (value || strcmp(clean, argv[i]) != 0) {
 			copies[n] = mem_str(argv[i]);
 			if (value)

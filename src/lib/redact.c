@@ -12,10 +12,10 @@
 /*
  * What has a secret. A SETTING is one of a server: its value may follow without
  * "=" or ":". The others are how names of keys, options and variables end;
- * "-" and "_" are the same. NONE is the kind of an error of a server, which
- * is a key where errors are counted.
+ * "-" and "_" are the same. An OPTION has a secret only behind "--". NONE is
+ * the kind of an error of a server, which is a key where errors are counted.
  */
-enum kind { NONE, ENDING, SETTING, RULES };
+enum kind { NONE, ENDING, SETTING, OPTION, RULES };
 
 static const struct {
 	const char *name;
@@ -23,11 +23,29 @@ static const struct {
 } table[] = {{"requirepass", SETTING}, {"masterauth", SETTING},
     {"primaryauth", SETTING}, {"tls-key-file-pass", SETTING},
     {"tls-client-key-file-pass", SETTING}, {"auth-pass", SETTING},
-    {"user", RULES}, {"setuser", RULES}, {"password", ENDING},
-    {"passwd", ENDING}, {"passphrase", ENDING}, {"token", ENDING},
-    {"secret", ENDING}, {"noauth", NONE}, {"auth", ENDING},
+    {"sentinel-pass", SETTING}, {"pass", OPTION}, {"cluster-from-pass", OPTION},
+    {"authenticate", OPTION}, {"user", RULES}, {"setuser", RULES},
+    {"password", ENDING}, {"passwd", ENDING}, {"passphrase", ENDING},
+    {"token", ENDING}, {"secret", ENDING}, {"noauth", NONE}, {"auth", ENDING},
     {"authorization", ENDING}, {"apikey", ENDING}, {"api_key", ENDING},
     {"access_key", ENDING}, {"private_key", ENDING}, {"s3_key", ENDING}};
+
+/* Programs whose option -a is a password. */
+static const char *const clients[] = {"valkey-cli", "redis-cli",
+    "valkey-benchmark", "redis-benchmark", "memtier_benchmark"};
+
+/* Messages that stand behind the colon of a key, in place of its secret. */
+static const char *const states[] = {"null", "true", "false", "ok", "none",
+    "yes", "no", "on", "off", "required", "missing", "invalid", "failed",
+    "denied", "permission denied", "no such file or directory",
+    "is a directory", NULL};
+
+/* How a sentence begins that says what is wrong with a file or an option. */
+static const char *const sentences[] = {"permission", "no", "not", "is", "are",
+    "was", "has", "must", "needs", "requires", "expects", "takes", "cannot",
+    "invalid", "unknown", "missing", "unexpected", "expected", "bad", "too",
+    "line", "error", "failed", "operation", "connection", "input/output",
+    "file", "read-only", "device", "resource", NULL};
 
 /* How the text is written: a backslash in JSON begins an escape, and "<" in
  * markup a tag. */
@@ -49,10 +67,11 @@ struct scan {
 	size_t text_end[2]; /* of a line; of a list: see find_text_end */
 	size_t url_end;     /* of a word behind "://" */
 	size_t scp_end;     /* of a word that may be as with scp */
-	size_t login_end;   /* AUTH before it is one of HELLO or MIGRATE */
+	size_t login_end; /* AUTH before it is of HELLO, MIGRATE or a client */
 	unsigned login_words;
-	unsigned words; /* that follow are secrets */
-	bool listed;    /* they are elements of a list */
+	size_t client_end; /* -a before it is of one of 'clients' */
+	unsigned words;    /* that follow are secrets */
+	bool listed;       /* they are elements of a list */
 };
 
 /* A secret, and the quote on both sides of its replacement, as at its key. */
@@ -90,10 +109,51 @@ find_kind(const char *name, size_t n)
 	return NONE;
 }
 
+static bool
+is_listed(const char *const *list, const char *text, size_t n)
+{
+	for (; *list; list++)
+		if (strlen(*list) == n && is_same(text, *list, n))
+			return true;
+	return false;
+}
+
+/* Does the name of a program begin with that of a client? */
+static bool
+is_client(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
+		size_t k = strlen(clients[i]);
+
+		if (n >= k && is_same(name, clients[i], k))
+			return true;
+	}
+	return false;
+}
+
 bool
 redact_is_secret(const char *name)
 {
-	return find_kind(name, strlen(name)) != NONE;
+	enum kind kind = find_kind(name, strlen(name));
+
+	return kind != NONE && kind != OPTION;
+}
+
+bool
+redact_is_argument(const char *const *words, size_t i)
+{
+	const char *before = i ? words[i - 1] : "", *name;
+
+	if (strcmp(before, "-a") != 0)
+		return before[0] == '-' && before[1] == '-' &&
+		    find_kind(before + 2, strlen(before + 2)) != NONE;
+	while (i--) {
+		name = strrchr(words[i], '/');
+		name = name ? name + 1 : words[i];
+		if (is_client(name, strlen(name)))
+			return true;
+	}
+	return false;
 }
 
 static char
@@ -311,9 +371,10 @@ is_start(const struct scan *s, size_t i)
 
 	while (k && (s->s[k - 1] == ' ' || s->s[k - 1] == '\t'))
 		k--;
-	if (!k || strchr("\n\r\"'`;,", s->s[k - 1]))
+	/* '>' ends the prompt of valkey-cli, and a tag. */
+	if (!k || strchr("\n\r\"'`;,>", s->s[k - 1]))
 		return true;
-	if (k == i && strchr("=(>", s->s[k - 1]))
+	if (k == i && strchr("=(", s->s[k - 1]))
 		return true;
 	return s->form == JSON && k > 1 && s->s[k - 2] == '\\' &&
 	    is_break(s, k - 2);
@@ -383,6 +444,21 @@ is_variable(const struct scan *s, size_t i, size_t n)
 	    find_kind(s->s + i + 1, n - 1) == ENDING;
 }
 
+/* Does a message about the secret stand at i, in place of its value? */
+static bool
+is_statement(const struct scan *s, size_t i)
+{
+	size_t n = 0;
+
+	while (!is_end(s, i + n))
+		n++;
+	if (is_listed(states, s->s + i, n))
+		return true;
+	return is_listed(sentences, s->s + i, n) && measure_blank(s, i + n) &&
+	    !is_break(s, i + n) &&
+	    isalpha((unsigned char)char_at(s, skip_blanks(s, i + n)));
+}
+
 /* Makes a hit of the value at i, which follows a quote of this length. */
 static bool
 hit_value(struct scan *s, struct hit *h, size_t i, size_t quote, bool query)
@@ -399,19 +475,12 @@ hit_value(struct scan *s, struct hit *h, size_t i, size_t quote, bool query)
 static bool
 hit_member(struct scan *s, struct hit *h, size_t i, const struct hit *key)
 {
-	static const char *const words[] = {"null", "true", "false"};
 	size_t n = measure_open(s, i);
 
 	if (n)
 		return hit_value(s, h, i + n, n, false);
-	/* Words behind the name of a file are why it cannot be used. */
-	if (key->at && s->s[key->at - 1] == '/' && key->quote == 1 &&
-	    s->s[key->quote_at] == '\'' &&
-	    isalpha((unsigned char)char_at(s, i)))
+	if (is_statement(s, i))
 		return false;
-	for (size_t k = 0; k < 3; k++)
-		if (has_text(s, i, words[k]))
-			return false;
 	if (char_at(s, i) == '{' || char_at(s, i) == '[') {
 		n = measure_tree(s, i);
 		if (is_reference(s, i)) {
@@ -427,25 +496,38 @@ hit_member(struct scan *s, struct hit *h, size_t i, const struct hit *key)
 }
 
 /*
- * Returns where the words of a command or a line end that follow the word of n
- * bytes at i; 0 if there are none. Up to there it is the end of all words.
+ * Returns where the line or the list that the place k is in ends; up to there
+ * it is the end of both. A line that ends with a backslash continues, and so
+ * does each in a list of JSON.
  */
 static size_t
-find_text_end(struct scan *s, size_t i, size_t n)
+find_end(struct scan *s, size_t k, bool listed)
 {
-	size_t quote, k = i + n;
-	bool listed;
-
-	if (!find_next_word(s, k, &quote, &listed))
-		return 0;
 	if (k < s->text_end[listed])
 		return s->text_end[listed];
-	for (; k < s->n && !is_break(s, k); k++)
+	for (; k < s->n; k++) {
 		if (listed ? s->s[k] == ']'
 			   : s->form == JSON && s->s[k] == '"' &&
 			    s->s[k - 1] != '\\')
 			break;
+		if (is_break(s, k) && s->s[k - 1] != '\\' &&
+		    !(listed && s->form == JSON))
+			break;
+	}
 	return s->text_end[listed] = k;
+}
+
+/* Returns where the words of a command or a line end that follow the word of n
+ * bytes at i; 0 if there are none. */
+static size_t
+find_text_end(struct scan *s, size_t i, size_t n)
+{
+	size_t quote;
+	bool listed;
+
+	return find_next_word(s, i + n, &quote, &listed)
+	    ? find_end(s, i + n, listed)
+	    : 0;
 }
 
 /* Returns the length of the sign of a password or a hash in a rule at i, or
@@ -627,11 +709,13 @@ hit_secret(struct scan *s, struct hit *h, size_t i, size_t n, enum kind kind)
 			n++;
 		*h = (struct hit){.at = at, .n = n};
 		s->i = at + n;
-		return n > 0;
+		return n > 0 && !is_listed(states, s->s + at, n);
 	}
 	if (n == 4 && is_same(s->s + i, "auth", 4)) {
 		if (quote && hit_repeated(s, h, end + quote))
 			return true;
+		if (has_text(s, end, " failed: ")) /* says valkey-cli */
+			return false;
 		if (i < s->login_end)
 			return hit_words(s, h, end, s->login_words);
 		return is_start(s, i) && hit_words(s, h, end, 2);
@@ -644,17 +728,33 @@ hit_secret(struct scan *s, struct hit *h, size_t i, size_t n, enum kind kind)
 	return at && hit_value(s, h, at, quote, false);
 }
 
+/* Handles -a of a client, whose value may follow without a blank. */
+static bool
+hit_letter(struct scan *s, struct hit *h, size_t i, size_t n)
+{
+	size_t value = i + 2 + (char_at(s, i + 2) == '=');
+	size_t quote = measure_open(s, value);
+	bool quoted = i && strchr("\"'`;", s->s[i - 1]);
+
+	if (n > 2 || value > i + 2 || (quote && !quoted))
+		return hit_value(s, h, value + quote, quote, false);
+	return hit_words(s, h, i + n, 1);
+}
+
 /* Handles the word of n bytes at i. Returns false if no secret follows. */
 static bool
 hit_after_word(struct scan *s, struct hit *h, size_t i, size_t n)
 {
 	size_t dashes = has_text(s, i, "--") ? 2 : 0, quote, at;
+	bool listed;
 	const char *name = s->s + i + dashes;
-	enum kind kind = dashes && n == 6 && is_same(name, "pass", 4)
-	    ? ENDING /* of valkey-cli */
-	    : find_kind(name, n - dashes);
+	enum kind kind = find_kind(name, n - dashes);
 
 	s->i = i + n;
+	if (i < s->client_end && n > 1 && has_text(s, i, "-a"))
+		return hit_letter(s, h, i, n);
+	if (kind == OPTION && !dashes)
+		return false;
 	if (kind == RULES) {
 		quote = measure_quote(s, s->i);
 		at = skip_blanks(s, s->i + quote);
@@ -682,6 +782,11 @@ hit_after_word(struct scan *s, struct hit *h, size_t i, size_t n)
 	    (n == 7 && is_same(name, "migrate", 7))) {
 		s->login_words = n == 5 ? 2 : 1;
 		s->login_end = find_text_end(s, i, n);
+	} else if (is_client(name, n)) {
+		at = find_next_word(s, s->i, &quote, &listed);
+		s->login_words = 2;
+		s->client_end = find_end(s, s->i, at && listed);
+		s->login_end = s->client_end;
 	} else if (n == 5 && i < s->login_end && is_same(name, "auth2", 5))
 		return hit_words(s, h, s->i, 2);
 	return false;

@@ -21,6 +21,10 @@ struct str;
  */
 bool redact_is_secret(const char *name);
 
+/* Is word i of a command line a secret, for what stands before it: an option
+ * "--key", or -a of a client such as valkey-cli? */
+bool redact_is_argument(const char *const *words, size_t i);
+
 /*
  * Appends n bytes of text with REDACT_STARS in place of each secret:
  *
@@ -28,9 +32,11 @@ bool redact_is_secret(const char *name);
  *	"key: value", in JSON (of any type, also in a text in JSON), in an
  *	option "--key value", and in a list of words ["--key","value"]
  *	the password of AUTH, HELLO, MIGRATE and CONFIG SET
+ *	the value of -a in a line with valkey-cli or such a program
  *	the passwords and hashes of the rules of a user: >password, #hash
  *	the login of a URL, and of user:password@host:path
  *
+ * A message about a secret stays: "auth: ok", "'/run/token': is a directory".
  * An object {"env":"NAME"} names a variable and stays, and so does $NAME if a
  * variable of that name has a secret. JSON stays JSON. A second pass changes
  * nothing, except in bytes that are none of these forms.

@@ -49,6 +49,7 @@ static const struct {
 	"valkey-cli --pass *** -p 1 --pass=***"},
     {"[\"--pass\",\"PW\"] {\"pass\": 7, \"fail\": 0}",
 	"[\"--pass\",\"***\"] {\"pass\": 7, \"fail\": 0}"},
+    {"sentinel sentinel-pass PW\nport 1", "sentinel sentinel-pass ***\nport 1"},
     {"tls-key-file-pass PW\ntls-client-key-file-pass PW",
 	"tls-key-file-pass ***\ntls-client-key-file-pass ***"},
     {"valkey-server --requirepass PW --port 1",
@@ -59,6 +60,65 @@ static const struct {
     {">>> 'requirepass \"PW\"'\nBad", ">>> 'requirepass \"***\"'\nBad"},
     {"VALKEYCLI_AUTH=\"$VKB_PASSWORD\" valkey-cli; password=$PW",
 	"VALKEYCLI_AUTH=\"$VKB_PASSWORD\" valkey-cli; password=***"},
+    /* command lines of clients */
+    {"valkey-cli -h h -p 1 -a PW ping", "valkey-cli -h h -p 1 -a *** ping"},
+    {"/usr/bin/redis-benchmark -a 'P PW' -t set",
+	"/usr/bin/redis-benchmark -a '***' -t set"},
+    {"redis-cli -a \"P PW\" get a; valkey-benchmark -t get -a PW",
+	"redis-cli -a \"***\" get a; valkey-benchmark -t get -a ***"},
+    {"memtier_benchmark -aPW,PW -s h; memtier_benchmark -a=PW -a'P W'",
+	"memtier_benchmark -a*** -s h; memtier_benchmark -a=*** -a'***'"},
+    {"memtier_benchmark --authenticate=u:PW --authenticate u:PW -s h",
+	"memtier_benchmark --authenticate=*** --authenticate *** -s h"},
+    {"valkey-cli --cluster import h:1 --cluster-from-pass PW",
+	"valkey-cli --cluster import h:1 --cluster-from-pass ***"},
+    {"redis-cli -u redis://u:PW@h:1/0 -a PW",
+	"redis-cli -u redis://***@h:1/0 -a ***"},
+    {"valkey-cli -u valkey://PW@h ping", "valkey-cli -u valkey://***@h ping"},
+    {"valkey-cli -h h \\\n  -p 1 \\\n  -a PW ping\nls -a foo",
+	"valkey-cli -h h \\\n  -p 1 \\\n  -a *** ping\nls -a foo"},
+    {"'valkey-cli' '-a' 'PW' 'ping'", "'valkey-cli' '-a' '***' 'ping'"},
+    {"{\"command\":\"valkey-cli -a PW\",\"x\":\"ls -a foo\"}",
+	"{\"command\":\"valkey-cli -a ***\",\"x\":\"ls -a foo\"}"},
+    {"{\"a\":\"valkey-cli -h h \\\\\\n -a PW\\nls -a foo\"}",
+	"{\"a\":\"valkey-cli -h h \\\\\\n -a ***\\nls -a foo\"}"},
+    {"[[\"valkey-cli\",\"-a\",\"PW\"],[\"ls\",\"-a\",\"foo\"]]",
+	"[[\"valkey-cli\",\"-a\",\"***\"],[\"ls\",\"-a\",\"foo\"]]"},
+    {"[\n  \"valkey-cli\",\n  \"-a\",\n  \"PW\",\n  \"MIGRATE\",\n"
+     "  \"AUTH2\",\n  \"PW\",\n  \"PW\"\n]",
+	"[\n  \"valkey-cli\",\n  \"-a\",\n  \"***\",\n  \"MIGRATE\",\n"
+	"  \"AUTH2\",\n  \"***\",\n  \"***\"\n]"},
+    {"[\n\"ACL\",\n\"SETUSER\",\n\"u\",\n\">PW\"\n]",
+	"[\n\"ACL\",\n\"SETUSER\",\n\"u\",\n\">***\"\n]"},
+    {"\"/usr/bin/valkey-cli-9\" -a PW ; redis-cli: -a PW",
+	"\"/usr/bin/valkey-cli-9\" -a *** ; redis-cli: -a ***"},
+    {"{\"program\":\"valkey-cli\",\"args\":[\"-a\",\"PW\"],\"x\":\"-a b\"}",
+	"{\"program\":\"valkey-cli\",\"args\":[\"-a\",\"***\"],"
+	"\"x\":\"-a b\"}"},
+    {"<p>[&quot;redis-cli&quot;,&quot;-a&quot;,&quot;PW&quot;]</p>",
+	"<p>[&quot;redis-cli&quot;,&quot;-a&quot;,&quot;***&quot;]</p>"},
+    {"<p>redis-cli -a PW</p>", "<p>redis-cli -a ***</p>"},
+    {"valkey-cli -h h auth PW PW", "valkey-cli -h h auth *** ***"},
+    {"127.0.0.1:6379> AUTH PW", "127.0.0.1:6379> AUTH ***"},
+    {"ls -a foo; tar -a foo", NULL}, {"valkey-cli -a $VKB_PASSWORD ping", NULL},
+    {"vkb-load: unknown option '-a'; set VKB_PASSWORD", NULL},
+    {"redis-cli: AUTH failed: WRONGPASS invalid password", NULL},
+    /* messages about a secret */
+    {"\"/run/secrets/token\": permission denied", NULL},
+    {"cannot read '/etc/x.token': Permission denied", NULL},
+    {"'/etc/x.token': Is a directory; '/etc/token' is empty; my token'", NULL},
+    {"{\"error\":\"open \\\"/run/token\\\": no such file or directory\"}",
+	NULL},
+    {"<p>&quot;/run/token&quot;: permission denied</p>", NULL},
+    {"option '--password': needs a value", NULL},
+    {"auth: ok\nTOKEN: none\npassword: Permission denied", NULL},
+    {"{'auth': ok, 'token': None}", NULL},
+    {"option '--password': 'PW' is not a number",
+	"option '--password': '***' is not a number"},
+    {"\"/db/password\": PW of mine", "\"/db/password\": \"***\" of mine"},
+    {"'token': nonePW, 'auth': is\nx: 1",
+	"'token': '***', 'auth': '***'\nx: 1"},
+    {"auth: ok, PW", "auth: ***"},
     /* commands */
     {"AUTH PW", "AUTH ***"}, {"auth PW PW", "auth *** ***"},
     {"'AUTH PW' failed", "'AUTH ***' failed"},
@@ -235,7 +295,8 @@ main(void)
 	static const char *const words[] = {"hello ", "user ", "user=", "\\",
 	    "\"user\":[", "[\"user\":[", "hello \"hello\", ", "auth ",
 	    "auth=", "://a:b", "a:b,", "a:@/,", "<user ", "[\"",
-	    "password=\"; ", "#", "[\"auth\", \""};
+	    "password=\"; ", "#", "[\"auth\", \"", "redis-cli ",
+	    "redis-cli -a ", "'redis-cli' ", "\"auth\": no ", "'auth': ok"};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		repeat(words[i]);
@@ -247,8 +308,17 @@ main(void)
 	tap_ok(redact_is_secret("requirepass") && redact_is_secret("User") &&
 		redact_is_secret("VKB_PASSWORD") && redact_is_secret("api-key"),
 	    "settings, keys and variables are found in one table");
+	tap_ok(redact_is_argument((const char *[]){"--pass", "PW"}, 1) &&
+		redact_is_argument(
+		    (const char *[]){"a", "/bin/valkey-cli", "-a", "PW"}, 3),
+	    "a password is known by the option before it");
+	tap_ok(!redact_is_argument((const char *[]){"ls", "-a", "x"}, 2) &&
+		!redact_is_argument((const char *[]){"--passes", "x"}, 1) &&
+		!redact_is_argument((const char *[]){"x"}, 0),
+	    "other words have no secret");
 	tap_ok(!redact_is_secret("port") && !redact_is_secret("tokens") &&
-		!redact_is_secret("") && !redact_is_secret("username"),
+		!redact_is_secret("") && !redact_is_secret("username") &&
+		!redact_is_secret("pass"),
 	    "others have no secret");
 	return tap_done();
 }
