@@ -19,16 +19,26 @@ enum kind { NONE, ENDING, SETTING, OPTION, RULES };
 
 static const struct {
 	const char *name;
+	size_t n;
 	enum kind kind;
-} table[] = {{"requirepass", SETTING}, {"masterauth", SETTING},
-    {"primaryauth", SETTING}, {"tls-key-file-pass", SETTING},
-    {"tls-client-key-file-pass", SETTING}, {"auth-pass", SETTING},
-    {"sentinel-pass", SETTING}, {"pass", OPTION}, {"cluster-from-pass", OPTION},
-    {"authenticate", OPTION}, {"user", RULES}, {"setuser", RULES},
-    {"password", ENDING}, {"passwd", ENDING}, {"passphrase", ENDING},
-    {"token", ENDING}, {"secret", ENDING}, {"noauth", NONE}, {"auth", ENDING},
-    {"authorization", ENDING}, {"apikey", ENDING}, {"api_key", ENDING},
-    {"access_key", ENDING}, {"private_key", ENDING}, {"s3_key", ENDING}};
+} table[] = {
+#define NAME(name, kind)                     \
+	{                                    \
+		name, sizeof(name) - 1, kind \
+	}
+    NAME("requirepass", SETTING), NAME("masterauth", SETTING),
+    NAME("primaryauth", SETTING), NAME("tls-key-file-pass", SETTING),
+    NAME("tls-client-key-file-pass", SETTING), NAME("auth-pass", SETTING),
+    NAME("sentinel-pass", SETTING), NAME("pass", OPTION),
+    NAME("cluster-from-pass", OPTION), NAME("authenticate", OPTION),
+    NAME("user", RULES), NAME("setuser", RULES), NAME("password", ENDING),
+    NAME("passwd", ENDING), NAME("passphrase", ENDING), NAME("token", ENDING),
+    NAME("secret", ENDING), NAME("noauth", NONE), NAME("auth", ENDING),
+    NAME("authorization", ENDING), NAME("apikey", ENDING),
+    NAME("api_key", ENDING), NAME("access_key", ENDING),
+    NAME("private_key", ENDING), NAME("s3_key", ENDING)
+#undef NAME
+};
 
 /* Programs whose option -a is a password. */
 static const char *const clients[] = {"valkey-cli", "redis-cli",
@@ -92,17 +102,37 @@ is_same(const char *a, const char *b, size_t n)
 	return true;
 }
 
+/* Does a name of the table end with this? Most words do not. */
+static inline bool
+is_last(char c)
+{
+	switch (c) {
+	case 'd':
+	case 'e':
+	case 'h':
+	case 'n':
+	case 'r':
+	case 's':
+	case 't':
+	case 'y':
+		return true;
+	default:
+		return false;
+	}
+}
+
 static enum kind
 find_kind(const char *name, size_t n)
 {
-	static const char last[] = "shdentyr";
+	char last = n ? (char)tolower((unsigned char)name[n - 1]) : '\0';
 
-	if (!n || !strchr(last, tolower((unsigned char)name[n - 1])))
+	if (!is_last(last))
 		return NONE;
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		size_t k = strlen(table[i].name);
+		size_t k = table[i].n;
 
-		if ((table[i].kind == ENDING ? n >= k : n == k) &&
+		if (table[i].name[k - 1] == last &&
+		    (table[i].kind == ENDING ? n >= k : n == k) &&
 		    is_same(name + n - k, table[i].name, k))
 			return table[i].kind;
 	}
@@ -584,21 +614,21 @@ measure_login(struct scan *s, size_t i)
 }
 
 /*
- * A word begins at i. Returns the length of the login of a repository that is
- * named as with scp, user:password@host:path, or 0. "git@host:path" has none.
+ * A word begins at i with so many bytes. Returns the length of the login of a
+ * repository that is named as with scp, user:password@host:path, or 0.
+ * "git@host:path" has none.
  */
 static size_t
-measure_scp_login(struct scan *s, size_t i)
+measure_scp_login(struct scan *s, size_t i, size_t word)
 {
 	static const char ends[] = ":@/=,;()'\" \t\r\n\v\f\\<>";
 	size_t most = s->n - i < LOGIN_MOST ? s->n - i : LOGIN_MOST;
 	const char *text = s->s + i, *at;
-	size_t colon = 0, n;
+	size_t colon = word, n;
 
 	while (colon < most && !strchr(ends, text[colon]))
 		colon++;
-	if (!colon || colon + 1 >= most || text[colon] != ':' ||
-	    text[colon + 1] == '/')
+	if (colon + 1 >= most || text[colon] != ':' || text[colon + 1] == '/')
 		return 0;
 	if (i >= s->scp_end)
 		for (s->scp_end = i; s->scp_end < s->n &&
@@ -746,11 +776,17 @@ static bool
 hit_after_word(struct scan *s, struct hit *h, size_t i, size_t n)
 {
 	size_t dashes = has_text(s, i, "--") ? 2 : 0, quote, at;
-	bool listed;
 	const char *name = s->s + i + dashes;
-	enum kind kind = find_kind(name, n - dashes);
+	bool listed;
+	enum kind kind;
 
 	s->i = i + n;
+	/* Most words of a record are numbers, which no name begins and ends
+	 * with. */
+	if (isdigit((unsigned char)s->s[i]) &&
+	    isdigit((unsigned char)s->s[i + n - 1]))
+		return false;
+	kind = find_kind(name, n - dashes);
 	if (i < s->client_end && n > 1 && has_text(s, i, "-a"))
 		return hit_letter(s, h, i, n);
 	if (kind == OPTION && !dashes)
@@ -829,7 +865,7 @@ find_secret(struct scan *s, struct hit *h)
 			continue;
 		if (i && !strchr("=,;('\" \t\r\n\v\f", s->s[i - 1]))
 			continue;
-		n = measure_scp_login(s, i);
+		n = measure_scp_login(s, i, n);
 		if (n) {
 			*h = (struct hit){.at = i, .n = n};
 			s->i = i + n;
