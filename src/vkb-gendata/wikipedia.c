@@ -25,6 +25,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#if XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION < 9
+#define XML_GetCurrentLineNumber64 XML_GetCurrentLineNumber
+#endif
+
 /*
  * Downloads files with libcurl: http, https and file URLs. If a transfer breaks
  * off, PATH.part keeps the bytes that arrived, and the next transfer resumes
@@ -567,7 +571,7 @@ report_error(const struct articles *a)
 		return err_fail(
 		    "'%s' ends within a page: it is truncated", a->name);
 	return err_fail("'%s' is not valid XML, on line %lu: %s", a->name,
-	    (unsigned long)XML_GetCurrentLineNumber(a->p),
+	    (unsigned long)XML_GetCurrentLineNumber64(a->p),
 	    XML_ErrorString(XML_GetErrorCode(a->p)));
 }
 
