@@ -12,7 +12,7 @@ sha() { sha256sum <"$1" | cut -d' ' -f1; }
 copy old
 copy new x
 old=$(sha old) new=$(sha new)
-test_result "$(test "$old" != "$new"; echo $?)" 'the two servers differ'
+test_that 'the two servers differ' test "$old" != "$new"
 printf '[{"commands":["SET","GET"],"keyspacelen":[100],"data_sizes":[16],"pipelines":[4],"clients":[3],"cluster_mode":false,"tls_mode":false,"warmup":0,"requests":[1000]}]\n' >c.json
 fields() { jq -c '[.subject.label, .subject.binary_sha256, .run.server_path]' "$@" | sort -u; }
 

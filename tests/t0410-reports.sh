@@ -31,7 +31,7 @@ same() {
     *:records*) jq -c "del(.values, .baseline, .contender)" records ;;
     esac
   } | sed "s/\"version\":\"$(vkb-compare --version | sed 's/.* //')\"/\"version\":\"V\"/" |
-    perl -pe 's/-?\b\d+\.\d{6,}(e[-+]?\d+)?/sprintf "%.6g", $&/ge;
+    perl -pe 's/-?\b\d+\.\d{6,}(e[-+]?\d+)?/sprintf "%.6g", $&/gie;
       $_ = "" if /^\| / && $rows++ >= 30' >"$name.now"
   if [ "${VKB_REPORTS:-}" ]; then
     cp "$name.now" "$VKB_REPORTS/$name"

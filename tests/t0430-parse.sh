@@ -788,9 +788,11 @@ cat >metrics.json <<'END'
   "status":"failed","error":"boom","command":"LRANGE",
   "timestamp":"2026-03-02T08:00:00+01:00","config_set":{"a":1}}]
 END
+plain='walk(if type == "number" then . + 0 else . end)'
 round() {
   vkb-parse "$1" >round.jsonl && vkb-parse --flat round.jsonl >round.json
-  test_same "$(jq -S . "$1")" "$(jq -S . round.json)" "flat: $2"
+  # Some versions of jq keep how a number is written.
+  test_same "$(jq -S "$plain" "$1")" "$(jq -S "$plain" round.json)" "flat: $2"
 }
 round metrics.json 'nothing is lost by reading and writing'
 test_same "$(jq -c '.[0] | keys_unsorted' metrics.json)" \

@@ -190,7 +190,7 @@ test_status 2 'an empty name of a metric is an error' \
   vkb-bisect -C repo --results m --metric= c7 c8 -- cfg.json
 test_match "option '--metric' has no name of a metric" .err 'the error says that the name is missing'
 test_status 2 'an unknown metric is an error' bisect m instruction_per_req c7 c8
-test_result "$([ ! -e m ]; echo $?)" 'nothing is built for an unknown metric'
+test_that 'nothing is built for an unknown metric' test ! -e m
 test_status 2 '--metric together with -m is an error' \
   vkb-bisect -C repo --results m --metric instructions_per_req c1 c2 -- cfg.json -- -vm rps
 test_match "'--metric' names the metric: leave out '-m'" .err 'the error says what to leave out'

@@ -142,7 +142,7 @@ for bad in '"sampling_freq":"fast"' '"sampling_freq":0' \
   test_status 2 "$bad is an error" vkb-load -q --profiles bad bad.json
   test_match 'c?bad\.json: \$\[0\]\.profiling_sets\[0\]\.' .err \
     "$bad: the error names the profiling set"
-  test_result "$([ ! -e bad ]; echo $?)" "$bad: no folder is made"
+  test_that "$bad: no folder is made" test ! -e bad
 done
 
 # Read scenarios have the delays of reading and may change them.

@@ -60,7 +60,7 @@ machine quiet
 VKB_ENV_ROOT=$tree
 test_that '--apply on a quiet machine is accepted' env_ --apply
 test_match 'all settings have the wanted values' .err 'a message says that nothing is left to set'
-test_result "$([ ! -e state ]; echo $?)" 'no state file is made'
+test_that 'no state file is made' test ! -e state
 
 # The kernel shows "always [madvise] never", but accepts only one word.
 noisy
@@ -68,7 +68,7 @@ put $thp always
 test_that '--apply thp is accepted' env_ --apply thp
 test_same madvise "$(says $thp)" 'huge pages are set to madvise'
 test_that '--restore of thp is accepted' env_ --restore
-test_result "$([ "$(says $thp)" = always ]; echo $?)" 'huge pages are set to always again'
+test_that 'huge pages are set to always again' test "$(says $thp)" = always
 
 # --- settings that cannot be changed
 
@@ -102,7 +102,7 @@ test_status 2 '--restore after another change is exit 2' env_ --restore
 test_match "cpu2/cpufreq/scaling_governor' has been set to 'schedutil' since and is kept; it was 'powersave'" \
   .err 'the error has the three values'
 test_same 'schedutil 2' "$(says $governor) $(says $aslr)" 'the value of the other program is kept, and the other settings are restored'
-test_result "$([ ! -e state ]; echo $?)" 'the state file is removed after that'
+test_that 'the state file is removed after that' test ! -e state
 
 # --- the state file
 
@@ -121,7 +121,7 @@ for bad in '{' '[]' '{"changes":[{"path":"/etc/os-release","old":"x","new":"y"}]
   status=$?
   [ "$bad" = '[]' ] || test_same 2 "$status" "a bad state file: $bad"
   [ "$bad" = '[]' ] || test_same "$(cat want)" "$(cat state)" "a bad state file is kept: $bad"
-  test_result "$([ "$(all)" = "$before" ]; echo $?)" "no setting is changed: $bad"
+  test_that "no setting is changed: $bad" test "$(all)" = "$before"
 done
 rm -f state
 test_that '--apply of one setting is accepted' env_ --apply aslr
@@ -147,7 +147,7 @@ test_result "$(restored; echo $?)" 'all settings have their old values after exi
 test_status 143 'a command that is killed is exit 143' env_ --apply -q -- sh -c 'kill -TERM $$'
 test_result "$(restored; echo $?)" 'all settings have their old values after exit 143'
 test_status 125 'an unknown setting with a command is exit 125' env_ --apply nonsense -- touch ran
-test_result "$([ ! -e ran ]; echo $?)" 'the command does not run after exit 125'
+test_that 'the command does not run after exit 125' test ! -e ran
 test_same in "$(echo in | env_ --apply -q -- cat)" 'the command has stdin and stdout'
 
 begun() { [ -e "$scratch/begun" ]; }

@@ -369,7 +369,7 @@ measure_clients(const struct target *t, struct json *metrics)
 {
 	struct client *v[MANY];
 	struct idle x = {.target = t, .v = v};
-	struct target_memory few, many;
+	struct target_memory few = {0}, many = {0};
 	bool ok = fdlimit_raise(MANY, "idle connections") == 0;
 	int rc = 0;
 

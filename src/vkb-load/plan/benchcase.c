@@ -445,9 +445,10 @@ bench_case_set_mix(struct json *config, const char *text)
 	struct mixspec m;
 	char *why = mixspec_parse(text, &m), *plain;
 
-	free(why);
-	if (why)
-		return; /* bench_case_check reports it */
+	if (why) { /* bench_case_check reports it */
+		free(why);
+		return;
+	}
 	plain = mixspec_format(&m);
 	json_set_str(config, "mix", plain);
 	json_set_str(config, "command", BENCH_CASE_MIX);
