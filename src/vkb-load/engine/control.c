@@ -83,19 +83,22 @@ control_only_reads(struct client *c, int ms, const char *command)
 bool
 control_text_only_reads(struct client *c, int ms, const char *text)
 {
+	const struct command_style style = {.same = ""};
+	char *own =
+	    command_known(text) ? command_text(text, &style) : mem_str(text);
 	const char *why;
 	bool yes = true;
 	size_t n, k;
 	char **list;
 
-	if (command_known(text))
-		return command_reads(text);
-	list = command_split(text, &n, &why);
+	list = own ? command_split(own, &n, &why) : NULL;
 	for (size_t at = 0;
 	     list && yes && (k = command_next(list, n, &at, NULL)); at += k + 1)
 		yes = control_only_reads(c, ms, list[at]);
+	yes = yes && list;
 	mem_free_list(list);
-	return list && yes;
+	free(own);
+	return yes;
 }
 
 /* Reads a node: [host, port, ...]. Returns false if it has no address. */
