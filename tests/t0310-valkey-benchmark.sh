@@ -103,6 +103,10 @@ test_same "$(named_tests)" "$(jq -r 'select(.status == "ok").config.command' all
   'each test is run'
 test_empty "$(jq -r 'select(.metrics.hit_rate_percent // 100 | . < 99) |
   .config.command' all)" 'what is read is found'
+# These are counted by the server, by the system, or in what valkey-benchmark prints.
+counted='errors|hit_rate_percent|cmd_.*|keyspace_.*|(evicted|expired)_keys|.*_(percent|throttles|switches_per_s)'
+test_empty "$(jq -r '.metrics // {} | to_entries[] | select(.value == 0).key' all | grep -vxE "$counted")" \
+  'a number that valkey-benchmark does not count is absent, and not 0'
 
 # --- all ways to connect to a server
 

@@ -678,6 +678,13 @@ counters_forget(struct worker *w)
 	}
 }
 
+void
+engine_result_set_unknown(struct engine_result *r)
+{
+	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
+	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
+}
+
 static void
 begin_result(const struct run *r, const struct engine_result *all,
     struct engine_result *to)
@@ -687,11 +694,9 @@ begin_result(const struct run *r, const struct engine_result *all,
 	    .elapsed_s = all->elapsed_s,
 	    .active_s = all->active_s,
 	    .latency = HIST_LATENCY(),
-	    .service = run_is_open(r) ? HIST_LATENCY() : NULL,
-	    .reconnects = NAN,
-	    .pushes = NAN,
-	    .offered_rps = NAN,
-	    .max_backlog = NAN};
+	    .service = run_is_open(r) ? HIST_LATENCY() : NULL};
+	engine_result_set_unknown(to);
+	to->lost = to->unanswered = 0;
 }
 
 static void

@@ -364,6 +364,10 @@ engine_is_ordered(const struct engine_work *w)
 	return w->keys.kind == KEYSPEC_SEQUENTIAL;
 }
 
+/* Sets what the engine counts beside requests and errors to NAN: a part of a
+ * load, or another program that makes it, does not count all of it. */
+void engine_result_set_unknown(struct engine_result *);
+
 /* Adds up what went wrong in two results. */
 void engine_result_add_errors(
     struct engine_result *to, const struct engine_result *from);

@@ -1201,8 +1201,7 @@ measure_process(struct vbench *v, const struct engine_job *j,
 	    !(metrics = read_result(v, j, &c, NULL)))
 		goto out;
 	r->requests = (uint64_t)p->requests;
-	r->hit_rate_percent = r->offered_rps = r->max_backlog = NAN;
-	r->lost = r->unanswered = r->reconnects = r->pushes = NAN;
+	engine_result_set_unknown(r);
 	r->rps = json_get_num(metrics, "rps", NAN);
 	r->elapsed_s = r->requests ? (double)r->requests / r->rps : NAN;
 	watch_report(
