@@ -880,6 +880,10 @@ test_match "not in the format 'gbench'" .err 'the error names the format of --fr
 test_status 2 'an unknown name of a format is an error' vkb-parse --from nonsense two.csv
 test_match "option '--from': 'nonsense' is not one of auto, records" .err \
   'the error lists the names of the formats'
+sed 's/.* auto, //; s/, /\n/g' .err | sort >names
+test_that 'it lists the formats' test "$(wc -l <names)" -gt 10
+test_empty "$(grep -oE '^\.(It )?Cm .*' "$top/man/vkb-parse.1" | tr ' ' '\n' | sort | comm -13 - names)" \
+  'vkb-parse(1) describes each of them'
 : >empty
 test_status 2 'an empty file is an error' vkb-parse empty
 test_match 'empty: the input is empty' .err 'the error says that the input is empty'

@@ -10,7 +10,7 @@ static const struct {
 	double absent, min,
 	    max; /* of the number; max 0: the name takes no number */
 	const char *why;
-} kinds[] = {[KEYSPEC_UNIFORM] = {"uniform", 0, 0, 0, NULL},
+} kinds[KEYSPEC_KINDS] = {[KEYSPEC_UNIFORM] = {"uniform", 0, 0, 0, NULL},
     [KEYSPEC_SEQUENTIAL] = {"sequential", 0, 0, 0, NULL},
     [KEYSPEC_ZIPF] = {"zipf", .99, .01, 10,
 	"zipf:THETA needs a number from 0.01 to 10"},
@@ -22,8 +22,6 @@ static const struct {
     [KEYSPEC_HOT] = {"hot", 0, 0, 0,
 	"hot:Q%:P% needs two percentages, as in hot:20%:80%: Q above 0 and "
 	"below 100, P above 0 and at most 100"}};
-
-#define KINDS (sizeof kinds / sizeof *kinds)
 
 /* Parses "Q%:P%". Returns 0 or -1. */
 static int
@@ -52,11 +50,11 @@ keyspec_parse(const char *text, struct keyspec *k)
 	const char *colon = strchr(text, ':');
 	size_t n = colon ? (size_t)(colon - text) : strlen(text), i;
 
-	for (i = 0; i < KINDS; i++)
+	for (i = 0; i < KEYSPEC_KINDS; i++)
 		if (strlen(kinds[i].name) == n &&
 		    memcmp(kinds[i].name, text, n) == 0)
 			break;
-	if (i == KINDS)
+	if (i == KEYSPEC_KINDS)
 		return "use uniform, sequential, zipf:THETA, latest:THETA, "
 		       "gaussian:SD or hot:Q%:P%";
 	*k = (struct keyspec){

@@ -8,7 +8,8 @@ enum keyspec_kind {
 	KEYSPEC_ZIPF,
 	KEYSPEC_LATEST,
 	KEYSPEC_GAUSSIAN,
-	KEYSPEC_HOT
+	KEYSPEC_HOT,
+	KEYSPEC_KINDS
 };
 
 struct keyspec {

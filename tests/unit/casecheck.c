@@ -2,8 +2,11 @@
  */
 #include "tap.h"
 
+#include "config.h"
 #include "json.h"
+#include "mem.h"
 #include "str.h"
+#include "vkb-load/engine/command.h"
 #include "vkb-load/plan/benchcase.h"
 
 #include <stdlib.h>
@@ -272,6 +275,128 @@ flags(void)
 	}
 }
 
+/* A value of a key that no case has without it; NULL: an object, or a list. */
+static struct json *
+make_value(const struct config_key *k, const char *choice)
+{
+	static const char *const texts[] = {[CONFIG_TEXT] = "x",
+	    [CONFIG_KEYSPEC] = "zipf",
+	    [CONFIG_VALUESPEC] = "3-9",
+	    [CONFIG_SPAN] = "5-9",
+	    [CONFIG_MIX] = "GET 1",
+	    [CONFIG_SLO] = "p99<=1ms",
+	    [CONFIG_SPEED] = "2"};
+
+	if (k->rule == CONFIG_CHOICE)
+		return json_string(choice);
+	if (k->rule == CONFIG_BOOL)
+		return json_boolean(true);
+	if (k->rule == CONFIG_WHOLE || k->rule == CONFIG_SECONDS ||
+	    k->rule == CONFIG_RATE)
+		return json_number(7);
+	if (k->rule < sizeof texts / sizeof *texts && texts[k->rule])
+		return json_string(texts[k->rule]);
+	return NULL;
+}
+
+/* What adds words to a command says so in its row, adds them, and is refused
+ * where there is no place for them. */
+static void
+words_added(const struct config_key *k, const struct command_options *o)
+{
+	static const struct command_options none;
+	struct command_style style = {.same = "=", .options = o};
+	char *with, *without, *why;
+
+	if (memcmp(o, &none, sizeof none) == 0)
+		return;
+	with = command_text("SET", &style);
+	style.options = NULL;
+	without = command_text("SET", &style);
+	tap_ok(strcmp(with, without) != 0, "%s: SET has its words: %s", k->name,
+	    with);
+	why = command_explain_options("GET", o);
+	tap_ok(why && strstr(why, k->name), "%s: GET refuses it: %s", k->name,
+	    why ? why : "");
+	tap_ok(k->id && k->not_replayed && k->foreign,
+	    "%s: it is in the id of a case, and neither a trace nor "
+	    "valkey-benchmark has it",
+	    k->name);
+	free(with);
+	free(without);
+	free(why);
+}
+
+/* Does a load change if the key has the value, which is taken? */
+static bool
+changes_load(const struct config_key *k, struct json *value)
+{
+	static const char command[] = "{\"command\":\"SET\"}";
+	struct json *config =
+	    json_parse(command, sizeof command - 1, NULL, NULL);
+	struct bench_load before, after;
+	bool differs;
+
+	memset(&before, 0, sizeof before);
+	memset(&after, 0, sizeof after);
+	bench_case_fill_load(&before, config);
+	json_set(config, k->identity, value);
+	bench_case_fill_load(&after, config);
+	differs = memcmp(&before, &after, sizeof before) != 0;
+	words_added(k, &after.work.options);
+	json_free(config);
+	return differs;
+}
+
+/* Is the word of a choice what a case has without the key? */
+static bool
+is_usual(const struct config_key *k, const char *word)
+{
+	if (k->usual)
+		return strcmp(word, k->usual) == 0;
+	return (k->made || k->form == CONFIG_ID_ENGINE) &&
+	    strncmp(k->inner, word, strlen(word)) == 0;
+}
+
+static void
+check_reach(const struct config_key *k, const char *word)
+{
+	/* Those of the server, of the whole case and of the session. */
+	static const char others[] =
+	    "populate_with tls_mode io_threads unixsocket no_flush "
+	    "server_config_file rdb setup_commands teardown_commands "
+	    "flush_before restart_before engine trace";
+	struct json *v = make_value(k, word);
+
+	if (v)
+		tap_ok(changes_load(k, v) ==
+			!str_has_part(others, k->identity, ' '),
+		    "%s%s%s is %s", k->name, word ? " " : "", word ? word : "",
+		    str_has_part(others, k->identity, ' ')
+			? "not of the load"
+			: "known to the load");
+}
+
+/* Each key that tells cases apart has an effect. */
+static void
+reach(void)
+{
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		char *words, *rest;
+
+		if (k->identity && k->rule != CONFIG_CHOICE)
+			check_reach(k, NULL);
+		if (!k->identity || k->rule != CONFIG_CHOICE)
+			continue;
+		words = mem_str(k->inner);
+		for (char *word = strtok_r(words, "|", &rest); word;
+		     word = strtok_r(NULL, "|", &rest))
+			if (!is_usual(k, word))
+				check_reach(k, word);
+		free(words);
+	}
+}
+
 int
 main(void)
 {
@@ -282,5 +407,6 @@ main(void)
 	earlier();
 	servers();
 	flags();
+	reach();
 	return tap_done();
 }

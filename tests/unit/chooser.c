@@ -397,10 +397,44 @@ texts(void)
 		    "'%s' is not a valid distribution", wrong[i]);
 }
 
+/* A distribution has a name, which vkb-config(5) and the message about an
+ * unknown one have, and but for two it has keys of its own. */
+static void
+kinds(void)
+{
+	static char page[1 << 16];
+	struct keyspec k;
+	const char *all = keyspec_parse("none", &k);
+	FILE *f = fopen("man/vkb-config.5", "r");
+	size_t n = f ? fread(page, 1, sizeof page - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	tap_ok(n > 0 && n < sizeof page - 1, "vkb-config(5) is read");
+	for (int i = 0; i < KEYSPEC_KINDS; i++) {
+		char *text, *item;
+
+		k = (struct keyspec){
+		    .kind = (enum keyspec_kind)i, .shape = .5, .requests = .9};
+		text = keyspec_format(&k);
+		item =
+		    mem_printf("\n.It Li %.*s", (int)strcspn(text, ":"), text);
+		tap_ok(strstr(page, item), "vkb-config(5) has %s", text);
+		tap_ok(strstr(all, item + strlen("\n.It Li ")),
+		    "%s is proposed for an unknown one", text);
+		if (k.kind != KEYSPEC_UNIFORM && k.kind != KEYSPEC_SEQUENTIAL)
+			tap_ok(draw(text, "uniform", 100, 0) > 5,
+			    "%s is not uniform", text);
+		free(item);
+		free(text);
+	}
+}
+
 int
 main(void)
 {
 	texts();
+	kinds();
 	distributions();
 	if (DRAWS >= 1000000)
 		mistakes();
