@@ -67,6 +67,38 @@ test_that 'a plan' vkb-load --plan set.json
 jq -c '.config.command = "NOSUCH"' .out >none.jsonl
 test_status 2 'a test that does not exist' vkb-load --runs 1 none.jsonl
 test_match "ERR unknown command 'NOSUCH'" .err 'the message has the answer of the server'
+
+# A command that the server does not know is refused before anything is filled or measured,
+# and once.
+unknown="NOSUCH_a-d3-P1-c50-k1000000: the server does not know 'NOSUCH': ERR unknown command 'NOSUCH'"
+test_status 2 'an unknown command' vkb-load -q --runs 5 --command 'NOSUCH a' --command PING -n 100
+test_same "vkb-load: $unknown
+vkb-load: 1 of 6 runs failed" "$(grep -v 'runs are too short\|too few' .err)" 'one message has the command and the answer of the server'
+test_same "1 NOSUCH a failed 5 PING ok" "$(jq -r 'select(.type == "run") | .config.command + " " + .status' .out |
+  sort | uniq -c | xargs)" 'it is recorded as failed once, and the other command is measured'
+test_status 2 'an unknown command in turns until all is decided' vkb-load -q --budget 60s --command 'NOSUCH a'
+test_same "vkb-load: $unknown" "$(grep NOSUCH .err)" 'is not tried again'
+test_status 2 'an unknown command in a mix' vkb-load -q --runs 5 -r 1000000 --mix 'GET 9, "NOSUCH a" 1'
+test_same '3 failed' "$(jq -r 'select(.type == "run").status' .out | sort | uniq -c | xargs)" \
+  'fails the mix and each of its commands once'
+test_same true "$(jq -s 'all(.[]; .metrics == null)' .out)" 'before it is measured'
+test_status 2 'an unknown command in a sequence' vkb-load -q --runs 2 --command 'MULTI; NOSUCH a; EXEC'
+test_match "the server does not know 'NOSUCH'" .err 'is found'
+printf '#!/bin/sh\nexec valkey-server "$@" --rename-command GET ""\n' >noget
+chmod +x noget
+test_status 2 'a named test that the server does not know' vkb-load -q --server ./noget --runs 5 -t get,set -n 100 -r 100
+test_same "1 GET failed 5 SET ok" "$(jq -r 'select(.type == "run") | .config.command + " " + .status' .out |
+  sort | uniq -c | xargs)" 'is left out as well'
+jq -c '.[0].test_groups[0].scenarios[0].command = "NOSUCH a" | .[0].max_errors_percent = 100' two.json >all.json
+test_that 'a configuration that allows all errors has its unknown command measured' vkb-load -q --runs 1 all.json
+test_same 100 "$(jq '.metrics.errors' .out)" 'and its errors counted'
+{ seq 199 | sed 's/.*/1700000000.000001 [0 127.0.0.1:5] "PING"/'
+  echo '1700000000.000002 [0 127.0.0.1:5] "NOSUCH" "a"'; } >monitor
+vkb-record -q monitor >trace
+test_that 'a trace may have a command of another server' vkb-load -q --runs 1 --replay trace
+test_match 'command of the trace was not sent: NOSUCH 1 ' .err 'which is counted'
+test_same '199 PING ok' "$(jq -r 'select(.config.command == "PING") | "\(.metrics.requests) PING \(.status)"' .out)" \
+  'and the others are sent'
 group '{"id":"f","command":"SET k __field:v__","requests":10}' >field.json
 test_status 2 'a field without a dataset' vkb-load --runs 1 field.json
 test_match "1_f: not run: 'SET k __field:v__' uses a field, but the case has no dataset" .err \

@@ -9,7 +9,7 @@ fi
 test_cleanup() { [ -z "${load:-}" ] || kill "$load" 2>/dev/null; }
 
 printf '[{"commands":["SET"],"keyspacelen":[100],"clients":[3],"duration":60,"warmup":0.2,"rate":1000}]\n' >c.json
-printf '[{"mix":"\047NOSUCH {key}\047 1","keyspacelen":[100],"clients":[3],"duration":60,"rate":1000}]\n' >errors.json
+printf '[{"mix":"\047NOSUCH {key}\047 1","max_errors_percent":100,"keyspacelen":[100],"clients":[3],"duration":60,"rate":1000}]\n' >errors.json
 
 # start OPTION...: vkb-load in the background; $load, and $url where it answers.
 start() {

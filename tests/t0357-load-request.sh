@@ -68,7 +68,7 @@ printf '{"type":"build","v":1,"subject":{"label":"%s"},"status":"ok","server":"v
 test_that 'two builds are measured in slices' run --builds builds --command 'STRLEN key:__rand_int__' --set populate_with=set -o two
 test_same '2000 2000' "$(jq 'select(.type == "run").metrics.keyspace_hits' two | xargs)" 'each build has been populated'
 test_status 2 'a command that the server does not have fails its run' run --command 'NOSUCH a b'
-test_match 'refused: ERR unknown command' .err 'the error has the answer of the server'
+test_match "does not know 'NOSUCH': ERR unknown command" .err 'the error has the answer of the server'
 test_that 'a command of one word, besides the named tests,' run --command DBSIZE -n 100
 test_same '["ok","DBSIZE",100]' "$(jq -c 'select(.type == "run") | [.status, .config.command, .metrics.requests]' .out)" 'is measured'
 test_that 'one that is spelled like a named test' run --command INFO --command time -n 100

@@ -53,12 +53,25 @@ errorcheck_advice(const struct engine_result *r)
 	    : "";
 }
 
+/* Returns the percentage of errors that the case allows. */
+static double
+get_most(const struct json *cas)
+{
+	return json_num(
+	    json_path(cas, "client.max_errors_percent"), MOST_PERCENT);
+}
+
+bool
+errorcheck_allows_all(const struct json *cas)
+{
+	return get_most(cas) >= 100;
+}
+
 bool
 errorcheck_fails(
     const struct json *cas, const char *part, const struct engine_result *r)
 {
-	double most =
-	    json_num(json_path(cas, "client.max_errors_percent"), MOST_PERCENT);
+	double most = get_most(cas);
 	/* Errors are counted from the first request on. */
 	double all = fmax((double)r->requests, (double)r->answered);
 	double errors = count_replies(r);

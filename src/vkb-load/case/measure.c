@@ -5,6 +5,7 @@
 #include "counting.h"
 #include "engines.h"
 #include "err.h"
+#include "errorcheck.h"
 #include "extserver.h"
 #include "fdlimit.h"
 #include "handle.h"
@@ -1264,6 +1265,35 @@ take_results(struct load *l, struct measure *m, int rc)
 	return rc == 0 ? 0 : -1;
 }
 
+/*
+ * Fails if the server does not know a command of the load. A trace may have
+ * those of another version, a count leaves them out, and a case may allow
+ * errors.
+ */
+static int
+check_commands(struct measure *m, const struct target *t)
+{
+	const struct engine_work *w;
+	struct client *c;
+	char *why = NULL;
+
+	if (m->counted || m->cas->trace ||
+	    errorcheck_allows_all(m->cas->record))
+		return 0;
+	c = target_client(t, 0);
+	if (!c)
+		return measure_fail(m, NULL);
+	for (size_t i = 0; i < m->roles.nown && !why; i++) {
+		w = &m->roles.works[m->roles.v[i].first];
+		for (size_t k = 0; k < engine_count_commands(w) && !why; k++)
+			why = control_explain_unknown(
+			    c, control_ms(&t->e, 0), engine_command(w, k));
+	}
+	client_close(c);
+	m->unknown = why != NULL;
+	return why ? measure_fail(m, why) : 0;
+}
+
 /* Fails if a search would run on an index that finds nothing. */
 static int
 prepare_server(struct measure *m, const struct target *t)
@@ -1276,8 +1306,11 @@ prepare_server(struct measure *m, const struct target *t)
 		return *m->context->stop ? -1 : measure_fail(m, NULL);
 	if (!peers_leads(m->starting.peers))
 		return 0;
-	if (setup_run(t, m->cas->setup_commands, "setup command") < 0 ||
-	    populate_keys(t, with, &m->roles.works[0], &m->context->halt,
+	if (setup_run(t, m->cas->setup_commands, "setup command") < 0)
+		return m->context->halt ? -1 : measure_fail(m, NULL);
+	if (check_commands(m, t) < 0)
+		return -1;
+	if (populate_keys(t, with, &m->roles.works[0], &m->context->halt,
 		on_progress, m, &m->known) < 0)
 		return m->context->halt ? -1 : measure_fail(m, NULL);
 	for (size_t i = 0; i < m->roles.nworks; i++)

@@ -32,6 +32,7 @@ struct measure {
 	struct slospec slo;    /* metric NULL: no capacity is searched */
 	bool counted;          /* the only profile is that of the counts */
 	bool shown;            /* its intervals are */
+	bool unknown;          /* failed: the server does not know a command */
 	struct profiles *profiles;
 	struct idle *idle; /* connections beside the load, or NULL */
 	struct starting starting;

@@ -10,6 +10,8 @@
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #define TIMEOUT_S 60
 
@@ -99,6 +101,53 @@ control_text_only_reads(struct client *c, int ms, const char *text)
 	mem_free_list(list);
 	free(own);
 	return yes;
+}
+
+/* Returns the answer of a server that does not know the command, or NULL. */
+static char *
+ask_unknown(struct client *c, int ms, const char *command)
+{
+	static const char error[] = "ERR unknown command";
+	struct reply *r = CLIENT_CALL(c, ms, "COMMAND", "INFO", command);
+	bool known = !r || reply_type(r) != REPLY_ARRAY || reply_len(r) != 1 ||
+	    reply_len(reply_at(r, 0));
+	const char *text;
+	char *answer = NULL;
+
+	reply_free(r);
+	if (known)
+		return NULL;
+	r = CLIENT_CALL(c, ms, command);
+	text = r && reply_type(r) == REPLY_ERROR ? reply_text(r) : "";
+	if (strncasecmp(text, error, strlen(error)) == 0)
+		answer = mem_strn(text, strcspn(text, ",")); /* the arguments */
+	reply_free(r);
+	return answer;
+}
+
+char *
+control_explain_unknown(struct client *c, int ms, const char *text)
+{
+	const struct command_style style = {.same = "__rand_int__"};
+	char *own =
+	    command_known(text) ? command_text(text, &style) : mem_str(text);
+	const char *unused;
+	char *answer = NULL, *why = NULL;
+	size_t n, k;
+	char **list = own ? command_split(own, &n, &unused) : NULL;
+
+	for (size_t at = 0;
+	     list && !why && (k = command_next(list, n, &at, NULL));
+	     at += k + 1) {
+		answer = ask_unknown(c, ms, list[at]);
+		if (answer)
+			why = mem_printf("the server does not know '%s': %s",
+			    list[at], answer);
+		free(answer);
+	}
+	mem_free_list(list);
+	free(own);
+	return why;
 }
 
 /* Reads a node: [host, port, ...]. Returns false if it has no address. */

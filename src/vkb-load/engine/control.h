@@ -36,6 +36,13 @@ bool control_only_reads(struct client *, int ms, const char *command);
 /* Do a named test, or all commands of a text, only read? */
 bool control_text_only_reads(struct client *, int ms, const char *text);
 
+/*
+ * Returns why a named test, or a text with commands, cannot be run on the
+ * server: the command that it does not know, with its answer. NULL if it knows
+ * all, or has no COMMAND. Caller frees.
+ */
+char *control_explain_unknown(struct client *, int ms, const char *text);
+
 /* CLUSTER SLOTS: the ranges, each with its primary. */
 struct control_range {
 	unsigned first, last; /* below 16384 */

@@ -1061,6 +1061,25 @@ relate_run(const struct call *x, struct measure *m, const struct step *s)
 	}
 }
 
+/*
+ * Reports a case that cannot be run, since the server does not know a command
+ * of it, and leaves it out of the turns that follow: its runs would all fail.
+ * Parts of a load have to make the same runs.
+ */
+static void
+refuse_case(struct call *x, const struct measure *m, const struct step *s)
+{
+	const struct turn *turn = x->v->turn;
+	char *who = schedule_format_build(x->a, turn);
+
+	err_say("%s%s: %s", s->cas->id, who, measure_why(m));
+	free(who);
+	if (x->r->context.peers)
+		return;
+	schedule_dropped_builds(x->a, s->number)[turn->build] = true;
+	*s->wanted = false;
+}
+
 /* Writes the records of a step that returned rc. 0, or -1 after reporting that
  * it could not. */
 static int
@@ -1087,7 +1106,9 @@ call_write_records(
 		if (m->error.len) /* the first has the end of the log */
 			m->error.s[strcspn(m->error.s, "\n")] = '\0';
 	}
-	if (rc < 0)
+	if (rc < 0 && m->unknown)
+		refuse_case(x, m, s);
+	else if (rc < 0)
 		logs_report(x->handle.logs, s->cas->id,
 		    mem_printf("run %zu failed", x->v->turn->index));
 	statusline_clear();
