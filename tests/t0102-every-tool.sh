@@ -47,6 +47,15 @@ for program in "$VKB_BIN"/vkb-*; do
     test_that "$p: $option" "$p" $option
     test_same "$p ${version#* }" "$(cat .out)" "$p: $option prints the version"
   done
+  # Of an option with a text two values are an error, of a number the last counts.
+  "$p" --dump-options 2>/dev/null | awk -F '\t' '$3 == "string" && $2 != "-" { print $2 }' >texts
+  while read -r name; do
+    case $p,$name in vkb-load,data-size | vkb-load,keyspacelen | vkb-load,clients | vkb-load,pipeline | \
+      vkb-load,runs | vkb-bench,commits) continue ;; esac
+    "$p" "--$name" a "--$name" b >.out 2>.err </dev/null
+    echo "$? $(grep -c "option '--$name' is given twice" .err) $name"
+  done <texts >twice
+  test_empty "$(grep -v '^2 1 ' twice)" "$p: an option with a text is refused if it is given twice"
   case $(head -c 2 "$program") in
   '#!') continue ;;
   esac

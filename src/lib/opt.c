@@ -175,15 +175,30 @@ report_bad_value(const struct opt *o, const char *v, const char *want)
 	return err_fail("option '--%s': '%s' is not %s", o->name, v, want);
 }
 
+/* The command line, and where its options go. */
+struct parsing {
+	const struct opt_prog *p;
+	int argc, i; /* the word that is parsed */
+	char **argv;
+	void *dst;
+	struct opt_args *args;
+};
+
 static int
-store_option(const struct opt *o, const char *v, void *dst)
+store_option(struct parsing *x, const struct opt *o, const char *v)
 {
-	void *field = (char *)dst + o->offset;
+	const char **given = &x->args->given[o - x->p->table];
+	void *field = (char *)x->dst + o->offset;
 	bool bound = o->min != 0 || o->max != 0;
 	struct opt_list *list;
 	long long i;
 	double d;
 
+	if (o->kind == OPT_STR && !o->last && *given && strcmp(*given, v) != 0)
+		return err_fail("option '--%s' is given twice: choose one of "
+				"its values",
+		    o->name);
+	*given = v ? v : "";
 	switch (o->kind) {
 	case OPT_FLAG:
 		*(bool *)field = true;
@@ -287,20 +302,19 @@ report_unknown_option(const struct opt_prog *p, const char *option)
 	    p->hint ? "; " : "", p->hint ? p->hint : "");
 }
 
-/* Parses "--name", "--name=value" or "--name value"; advances *i. */
+/* Parses "--name", "--name=value" or "--name value"; advances x->i. */
 static int
-parse_long_option(
-    const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
+parse_long_option(struct parsing *x)
 {
-	const char *name = argv[*i] + 2, *eq = strchr(name, '=');
+	const char *name = x->argv[x->i] + 2, *eq = strchr(name, '=');
 	size_t n = eq ? (size_t)(eq - name) : strlen(name);
-	const struct opt *o = find_option(p->table, name, n, 0);
+	const struct opt *o = find_option(x->p->table, name, n, 0);
 	char *word;
 	int rc;
 
 	if (!o) {
-		word = mem_strn(argv[*i], n + 2);
-		rc = report_unknown_option(p, word);
+		word = mem_strn(x->argv[x->i], n + 2);
+		rc = report_unknown_option(x->p, word);
 		free(word);
 		return rc;
 	}
@@ -308,40 +322,41 @@ parse_long_option(
 		if (eq)
 			return err_fail(
 			    "option '--%s' takes no value", o->name);
-		return store_option(o, NULL, dst);
+		return store_option(x, o, NULL);
 	}
 	if (eq)
-		return store_option(o, eq + 1, dst);
-	if (*i + 1 >= argc)
+		return store_option(x, o, eq + 1);
+	if (x->i + 1 >= x->argc)
 		return err_fail(
 		    "option '--%s' needs an argument: %s", o->name, o->arg);
-	return store_option(o, argv[++*i], dst);
+	return store_option(x, o, x->argv[++x->i]);
 }
 
 /* Parses a cluster of letters; the last may have a value: -qo FILE, -oFILE. */
 static int
-parse_letters(
-    const struct opt_prog *p, int argc, char **argv, int *i, void *dst)
+parse_letters(struct parsing *x)
 {
-	for (const char *s = argv[*i] + 1; *s; s++) {
-		const struct opt *o = find_option(p->table, NULL, 0, *s);
-		bool last = !s[1] && (*i + 1 >= argc || *argv[*i + 1] == '-');
+	for (const char *s = x->argv[x->i] + 1; *s; s++) {
+		const struct opt *o = find_option(x->p->table, NULL, 0, *s);
+		bool last =
+		    !s[1] && (x->i + 1 >= x->argc || *x->argv[x->i + 1] == '-');
 
 		if ((!o || (*s == 'h' && last)) &&
 		    find_option(builtin_options, NULL, 0, *s))
 			return *s == 'h' ? 1 : 2;
 		if (!o)
-			return report_unknown_option(p, (char[]){'-', *s, 0});
+			return report_unknown_option(
+			    x->p, (char[]){'-', *s, 0});
 		if (o->kind == OPT_FLAG) {
-			store_option(o, NULL, dst);
+			store_option(x, o, NULL);
 			continue;
 		}
 		if (s[1])
-			return store_option(o, s + 1, dst);
-		if (*i + 1 >= argc)
+			return store_option(x, o, s + 1);
+		if (x->i + 1 >= x->argc)
 			return err_fail(
 			    "option '-%c' needs an argument: %s", *s, o->arg);
-		return store_option(o, argv[++*i], dst);
+		return store_option(x, o, x->argv[++x->i]);
 	}
 	return 0;
 }
@@ -402,16 +417,18 @@ int
 opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
     struct opt_args *args)
 {
+	struct parsing x = {
+	    .p = p, .argc = argc, .argv = argv, .dst = dst, .args = args};
 	struct opt builtins[BUILTINS + 1];
 	int rc;
 
 	hide_secrets(argc, argv);
 	*args = (struct opt_args){.v = argv + 1};
-	for (int i = 1; i < argc; i++) {
-		const char *a = argv[i];
+	for (x.i = 1; x.i < argc; x.i++) {
+		const char *a = argv[x.i];
 
 		if (strcmp(a, "--") == 0) {
-			take_rest(p, argc - i - 1, argv + i + 1, args);
+			take_rest(p, argc - x.i - 1, argv + x.i + 1, args);
 			break;
 		}
 		if (strcmp(a, "--help") == 0 || strcmp(a, "--version") == 0)
@@ -423,13 +440,10 @@ opt_parse(const struct opt_prog *p, int argc, char **argv, void *dst,
 			return flush_stdout();
 		}
 		if (a[0] != '-' || !a[1]) {
-			args->v[args->n++] = argv[i];
+			args->v[args->n++] = argv[x.i];
 			continue;
 		}
-		if (a[1] == '-')
-			rc = parse_long_option(p, argc, argv, &i, dst);
-		else
-			rc = parse_letters(p, argc, argv, &i, dst);
+		rc = a[1] == '-' ? parse_long_option(&x) : parse_letters(&x);
 		if (rc > 0)
 			return answer_builtin(p, rc);
 		if (rc < 0)

@@ -19,7 +19,8 @@
 
 enum opt_kind {
 	OPT_FLAG,     /* bool, set to true */
-	OPT_STR,      /* const char *, borrowed from argv */
+	OPT_STR,      /* const char *, borrowed from argv; two that differ are
+		       * an error */
 	OPT_LIST,     /* struct opt_list, one entry each time it is given */
 	OPT_INT,      /* long long in min..max */
 	OPT_REAL,     /* double in min..max */
@@ -39,6 +40,7 @@ struct opt {
 	enum opt_kind kind;
 	size_t offset;       /* of the field in the program's struct */
 	const char *arg;     /* what --help calls the argument */
+	bool last;           /* OPT_STR: of several values the last counts */
 	double min, max;     /* both 0: no bounds */
 	const char *choices; /* "a|b|c" */
 	const char *help;    /* one line */
@@ -62,12 +64,17 @@ struct opt_prog {
 	const char *hint; /* where an option is unknown; or NULL */
 };
 
+enum { OPT_MOST = 128 }; /* options of a program */
+
 struct opt_args {
 	char **v; /* operands, borrowed from argv (permuted) */
 	size_t n;
 	char **rest; /* arguments after "--" if the program's 'operands' name
 		      * "--", NULL without "--"; otherwise they are operands */
 	size_t nrest;
+	/* By option of the table: its last value, "" of a flag; NULL if it was
+	 * not given. Borrowed. */
+	const char *given[OPT_MOST];
 };
 
 /*
