@@ -832,6 +832,21 @@ struct work {
 
 /* --- options ------------------------------------------------------------ */
 
+/* With an option that profiles nothing: refuses operands, and options other
+ * than those of the list. */
+static int
+check_others(const struct opt_args *a, const char *with, const char *list)
+{
+	if (a->n || a->rest)
+		return err_fail("'%s' takes no operands", with);
+	for (size_t i = 0; table[i].name; i++)
+		if (a->given[i] && !str_has_part(list, table[i].name, '|'))
+			return err_fail("option '--%s' cannot be combined with "
+					"'%s', which profiles nothing",
+			    table[i].name, with);
+	return 0;
+}
+
 static int
 check_options(const struct opts *o, const struct opt_args *a)
 {
@@ -845,6 +860,8 @@ check_options(const struct opts *o, const struct opt_args *a)
 		    "give one of --pid, --port, --name, --open or a COMMAND");
 	if (!o->dir)
 		return opt_usage(&prog, "option -o DIR is required");
+	if (o->open)
+		return check_others(a, "--open", "open|output|title|quiet");
 	return o->stat ? counters_check(o->stat) : 0;
 }
 
@@ -1328,12 +1345,10 @@ run_profile(void *opts, struct opt_args *a)
 {
 	const struct opts *o = opts;
 
-	if (o->as_runs.n) {
-		if (a->n || a->rest || o->dir)
-			return opt_usage(
-			    &prog, "--as-runs takes no operands and no -o");
-		return print_runs(o->as_runs.v, o->as_runs.n);
-	}
+	if (o->as_runs.n)
+		return check_others(a, "--as-runs", "as-runs|quiet") < 0
+		    ? -1
+		    : print_runs(o->as_runs.v, o->as_runs.n);
 	if (check_options(o, a) < 0)
 		return -1;
 	return make_profile(o, a->nrest ? a->rest : NULL);

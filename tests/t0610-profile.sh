@@ -235,6 +235,19 @@ refused evil.tgz 'an archive of something else' "record 'run' lacks"
 mv evil/profile/profile.json evil/profile/note
 tar -czf evil.tgz -C evil profile
 refused evil.tgz 'an archive without a record' "cannot read 'r8/profile.json'"
+cp r1/profile.json evil/profile
+echo mine >evil/profile/perf.data
+tar -czf evil.tgz -C evil profile
+test_status 2 'samples that perf cannot read' vkb-profile --open evil.tgz -o r9
+test_match "^vkb-profile: 'perf script' exited with [0-9]+: .*format" .err \
+  'are an error with the reason that perf gives'
+for words in '--open mine.tgz -o r9 --stat ipc' '--open mine.tgz -o r9 --freq 9' '--as-runs r1/profile.json -o r9' \
+  '--as-runs r1/profile.json --duration 3s'; do
+  # shellcheck disable=SC2086 # words
+  test_status 2 "$words" vkb-profile $words
+  test_match "option '--(stat|freq|output|duration)' cannot be combined with '--(open|as-runs)', which profiles nothing" .err \
+    "$words: the error names the option"
+done
 head -c 100000 mine.tgz >cut.tgz
 test_status 2 'an archive that is cut off is an error' vkb-profile --open cut.tgz -o r6
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const char *const mode_names[] = {"cpu", "wall", "offcpu"};
@@ -93,21 +94,43 @@ sampler_start(const struct sampler *s, pid_t pid)
 
 /* --- reading perf.data -------------------------------------------------- */
 
-/* Runs argv and gives each line of its output to 'read'. Returns 0, or -1 after
- * reporting an error. */
+/* Returns the last line that was written to a file, or "". Borrowed from
+ * 'text'. */
+static const char *
+read_last_line(int fd, struct str *text)
+{
+	char *last;
+
+	str_add(text, "");
+	if (lseek(fd, 0, SEEK_SET) == 0)
+		str_read(text, fd);
+	while (text->len && strchr(" \n", text->s[text->len - 1]))
+		text->s[--text->len] = '\0';
+	last = strrchr(text->s, '\n');
+	if (last)
+		memmove(text->s, last + 1, strlen(last));
+	return text->s;
+}
+
+/* Runs argv, which is perf 'what', and gives each line of its output to 'read'.
+ * Returns 0, or -1 after reporting an error. */
 static int
-read_output_lines(const char *const *argv, struct halt *halt,
+read_output_lines(const char *const *argv, const char *what, struct halt *halt,
     void (*read)(void *, char *line), void *arg)
 {
-	const struct proc_spec spec = {.argv = argv,
+	struct proc_spec spec = {.argv = argv,
 	    .setenv = proc_plain,
 	    .in = PROC_NULL,
-	    .err = PROC_NULL,
+	    .err = memfd_create("errors", MFD_CLOEXEC),
 	    .group = true,
 	    .death_signal = SIGKILL};
 	struct proc *p = NULL;
-	int fd = proc_pipe(&spec, &p), status, rc = -1;
+	int fd = spec.err < 0 ? err_fail_sys("cannot start perf")
+			      : proc_pipe(&spec, &p);
+	int status, rc = -1;
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "re");
+	struct str errors = {0};
+	const char *last;
 	char *line = NULL, how[64];
 	size_t cap = 0;
 	ssize_t n;
@@ -127,13 +150,18 @@ read_output_lines(const char *const *argv, struct halt *halt,
 		goto out;
 	}
 	proc_wait(p, -1, &status);
+	last = read_last_line(spec.err, &errors);
 	if (status == 0)
 		rc = 0;
 	else
-		err_say("'%s %s' %s", argv[0], argv[1],
-		    proc_ended(status, how, sizeof how));
+		err_say("'perf %s' %s%s%s", what,
+		    proc_ended(status, how, sizeof how), *last ? ": " : "",
+		    last);
 out:
 	free(line);
+	str_free(&errors);
+	if (spec.err >= 0)
+		close(spec.err);
 	proc_free(p);
 	if (f)
 		fclose(f);
@@ -167,7 +195,7 @@ read_stacks(const struct sampler *s, const char *data, struct halt *halt)
 	const char **argv = s->copies ? all : all + 2;
 
 	argv[0] = "perf";
-	if (read_output_lines(argv, halt, on_stack_line, f) < 0) {
+	if (read_output_lines(argv, "script", halt, on_stack_line, f) < 0) {
 		fold_free(f);
 		f = NULL;
 	} else
@@ -183,7 +211,7 @@ add_events(const char *data, struct json *sampling)
 	    "perf", "evlist", "-i", data, "--force", NULL};
 	struct json *list = json_array();
 
-	if (read_output_lines(argv, NULL, on_event_line, list) == 0)
+	if (read_output_lines(argv, "evlist", NULL, on_event_line, list) == 0)
 		json_set(sampling, "events", list);
 	else
 		json_free(list);
