@@ -5,11 +5,13 @@
 #include "casename.h"
 #include "changepoint.h"
 #include "err.h"
+#include "intern.h"
 #include "json.h"
 #include "jsonl.h"
 #include "machines.h"
 #include "markup.h"
 #include "mem.h"
+#include "metric.h"
 #include "num.h"
 #include "opt.h"
 #include "output.h"
@@ -69,7 +71,8 @@ add_row(struct table *t, const struct branch *b, const struct finding *f,
 	struct str one = {0};
 
 	table_take(t, mem_printf("%s%s", indent, f->name));
-	table_cell(t, f->metric.name);
+	metric_write_label(&one, f->metric.name);
+	table_take(t, str_take(&one));
 	phrase_numbers(&one, f, " -> ");
 	table_take(t, str_take(&one));
 	phrase_change(&one, f);
@@ -388,32 +391,64 @@ find_worst(const struct findings *all, size_t group)
 	return best;
 }
 
-/* Cuts the names until the title fits TITLE. */
+/* Returns how many cases the findings of a group have. */
+static size_t
+count_cases(const struct findings *all, size_t group)
+{
+	struct intern *cases = intern_new();
+	size_t n;
+
+	for (size_t i = finding_find_next(all, group, 0); i < all->n;
+	     i = finding_find_next(all, group, i + 1))
+		intern_id(cases, all->v[i].name);
+	n = intern_count(cases);
+	intern_free(cases);
+	return n;
+}
+
+/* Writes since when a change is there, with names of at most so many bytes. A
+ * title could be read as the cause, so only a commit that is it has one. */
+static void
+write_issue_since(struct str *s, const struct branch *b,
+    const struct finding_group *g, size_t most)
+{
+	const struct branch_point *p = &b->points[g->at];
+	size_t width = branch_count_suspects(b, g->lo, g->hi);
+
+	if (g->kind == FINDING_TREND) {
+		str_add(s, ", gradually since ");
+	} else if (width > 1) {
+		str_printf(s, " since one of %zu commits up to ", width);
+		p = &b->points[g->hi];
+	} else {
+		str_add(s, " since ");
+	}
+	markup_cut(s, p->name, most);
+	if (g->kind == FINDING_TREND || width > 1 || !p->title)
+		return;
+	str_add(s, " (");
+	markup_cut(s, p->title, most);
+	str_addc(s, ')');
+}
+
+/* Writes "GET P10: p99 9.1% higher since 1a2b3c4d (Rewrite the iterator)", and
+ * how many other cases changed. Cuts the names until that fits TITLE. */
 static void
 write_issue_title(struct str *s, const struct branch *b,
-    const struct finding *f, const struct finding_group *g)
+    const struct findings *all, const struct finding *f)
 {
-	size_t from = s->len;
-	const char *zero;
+	size_t from = s->len, cases = count_cases(all, f->group);
 
 	for (size_t most = 80; most; most -= 10) {
 		struct str plain = {0};
 
 		markup_cut(&plain, f->name, most);
 		str_add(&plain, ": ");
-		markup_cut(&plain, f->metric.name, most);
-		zero =
-		    verdict_name_zero(f->facts.median[0], f->facts.median[1]);
-		if (zero)
-			str_printf(&plain, " %s", zero);
-		else if (!isnan(f->facts.ratio))
-			str_printf(
-			    &plain, " %+.1f%%", 100 * (f->facts.ratio - 1));
-		str_add(&plain,
-		    f->kind == FINDING_TREND ? " slowly from " : " since ");
-		markup_cut(&plain, b->points[g->at].name, most);
-		if (g->n > 1)
-			str_printf(&plain, ", and %zu more", g->n - 1);
+		phrase_named(&plain, f);
+		write_issue_since(&plain, b, &all->groups[f->group], most);
+		if (cases > 1)
+			str_printf(&plain, ", and %zu more case%s", cases - 1,
+			    num_plural((double)cases - 1));
 		markup_markdown(s, plain.s);
 		str_free(&plain);
 		if (s->len - from <= TITLE)
@@ -428,11 +463,14 @@ write_issue_change(struct str *s, const struct branch *b,
     const struct finding_rules *r)
 {
 	const char *unit = r->latest ? "run" : "commit";
+	size_t cases = count_cases(all, f->group);
 	struct str one = {0};
 	bool interval;
 
-	str_add(s, "**");
-	markup_markdown(s, f->metric.name);
+	str_add(s, "The **");
+	metric_write_label(&one, f->metric.name);
+	markup_markdown(s, one.s);
+	str_clear(&one);
 	str_add(s, "** of **");
 	markup_markdown(s, f->name);
 	str_printf(s, "** %s from ",
@@ -459,8 +497,8 @@ write_issue_change(struct str *s, const struct branch *b,
 	str_add(s, ".\n");
 	if (interval)
 		str_add(s, "The brackets hold the 95 % confidence interval.\n");
-	if (all->groups[f->group].n > 1)
-		str_printf(s, "%zu series show it.\n", all->groups[f->group].n);
+	if (cases > 1)
+		str_printf(s, "%zu cases show it.\n", cases);
 	str_clear(&one);
 	phrase_shown_by(&one, b, f, PHRASE_MACHINES);
 	if (one.len) {
@@ -496,11 +534,9 @@ write_issue_place(
 	str_add(
 	    s, g->kind == FINDING_TREND ? "It began at " : "It changed at ");
 	write_commit(s, p);
-	if (p->time) {
-		str_printf(&one, " (%.10s)", p->time);
-		markup_markdown(s, one.s);
-		str_clear(&one);
-	}
+	phrase_commit(&one, p);
+	markup_markdown(s, one.s);
+	str_clear(&one);
 	if (g->kind == FINDING_TREND) {
 		str_add(s, " and went on to ");
 		write_commit(s, &b->points[g->hi]);
@@ -594,7 +630,7 @@ write_issue(struct str *s, const struct branch *b, const struct findings *all,
 	size_t from = s->len; /* other issues may be before it */
 
 	str_add(s, "# ");
-	write_issue_title(s, b, f, g);
+	write_issue_title(s, b, all, f);
 	str_printf(s, "\n<!-- vkb-key: %s -->\n\n", g->key);
 	write_issue_change(s, b, all, f, r);
 	str_addc(s, '\n');

@@ -42,12 +42,12 @@ test_match '^60 commits in the order of their ancestry' .out \
   'the report says that the order is that of the ancestry'
 test_status 1 'with a regression the exit status is 1' vkb-detect h
 cp .out first
-test_match '^regression at 5d54 of |^regression at .*, 37 of 60' .out \
+test_match '^regression at 5d54 |^regression at .*, 37 of 60' .out \
   'the regression has its commit and its place'
-test_match 'SET 4B +rps .* -[56]\.[0-9]% \[.* NEW' .out \
+test_match 'SET 4B +throughput .* -[56]\.[0-9]% \[.* NEW' .out \
   'the regression has its size and is new'
 test_match '^spike at .*, 19 of 60' .out 'the spike has its commit and its place'
-test_match 'rps .*went away' .out 'the text says that the spike went away'
+test_match 'throughput .*went away' .out 'the text says that the spike went away'
 found h >got
 test_same 'exit 1' "$(head -n 1 got)" 'with records the exit status is the same'
 test_same '6 regression 36 true gate
@@ -88,7 +88,7 @@ searched() {
 }
 searched h >capacity
 test_status 1 'a capacity that falls is a regression' vkb-detect capacity
-test_match 'SET 4B +capacity_rps .* -[56]\.[0-9]% \[.* NEW' .out 'the text names capacity_rps'
+test_match 'SET 4B +capacity .* -[56]\.[0-9]% \[.* NEW' .out 'the text names the capacity'
 found capacity >got
 test_same '3 regression capacity_rps 36 true gate
 3 spike capacity_rps 18 false gate' "$(sed 1d got | awk '{ print $1, $2, $3, $6, $7 }' |
@@ -242,7 +242,7 @@ test_same 'exit 1 regression 20 false 026 improvement 38 false 034 regression 52
   'a regression that was reverted stays closed when another one reaches its level'
 test_match '^1 regression that counts; 3 changes' text 'only the new one counts'
 test_same 1 "$(grep -c '^# ' md)" 'only the new one has an issue'
-test_match '^# SET: rps -5\.[0-9]% since 034' md 'the issue is about the new one'
+test_match '^# SET: 5\.[0-9]% slower since 034' md 'the issue is about the new one'
 levels 1=15 .94=15 1=15 .94=15 1=15 .94=15 1=15 >thrice
 test_same 'exit 0 true' "$(standing thrice | grep -E 'exit| true' | sed 's/.*\(exit 0\|true\).*/\1/' | xargs)" \
   'of three regressions that were each reverted none counts, and the last improvement stands'
@@ -300,9 +300,9 @@ test_status 1 'a decline of 9 % over 60 commits counts as a regression' vkb-dete
 cp .out slow.txt
 test_match '^1 regression that counts; 0 changes, 1 trend and 0 spikes' .out \
   'the headline counts the trend'
-test_match '^slow regression from c000[0-9] of 2026-01-01, .* to c005[0-9] of 2026-03-01, ' \
+test_match '^slow regression from c000[0-9] .2026-01-01., .* to c005[0-9] .2026-03-01., ' \
   .out 'the text says where a trend begins and ends'
-test_match 'rps .* -[89]\.[0-9]% \[.*, -1\.[4-9]% per 10 commits .* NEW' .out \
+test_match 'throughput .* -[89]\.[0-9]% \[.*, -1\.[4-9]% per 10 commits .* NEW' .out \
   'the text has the size and the pace of a trend'
 vkb-detect -f jsonl slow >records
 test_same 'lower true higher true' "$(jq -sr 'map("\(.better) \(
@@ -313,7 +313,7 @@ test_same 'lower true higher true' "$(jq -sr 'map("\(.better) \(
   (.trend.per_point * (.trend.points - 1) + 1 - .ratio | fabs) < 1e-9)") |
   join(" ")' records)" 'the records have the place, size and speed of the trend'
 vkb-detect -f issue slow >issue.md
-test_match '^# SET: .*% slowly from c000' issue.md 'the issue calls it a trend'
+test_match '^# SET: .*% slower, gradually since c000' issue.md 'the issue calls it a trend'
 test_match 'It began at c000. .* and went on to c005' issue.md \
   'the issue has the begin and the end of the trend'
 vkb-detect -f markdown slow >slow.md
@@ -344,7 +344,7 @@ perl -pe "if (/\"run\"/ && /$newest/) {
   s/\"rps\":([0-9.]+)/sprintf '\"rps\":%.2f', \$1 * .9/e }" h >slow
 test_status 1 'a newest commit that is slower is a regression' vkb-detect --latest 3 slow
 test_match '^regression at .*60 of 60' .out 'the newest commit is named as the regression'
-test_match ' rps .* 12\+4 ' .out 'the newest commit is judged by its runs'
+test_match ' throughput .* 12\+4 ' .out 'the newest commit is judged by its runs'
 test_match 'the newest commit is compared with up to 3 before it' .out \
   'the report says that there may be fewer than 3 commits before'
 test_same sessions "$(vkb-detect --latest 3 -f jsonl slow | jq -r .method | sort -u)" \
@@ -379,7 +379,7 @@ test_same "$(cat want)" "$(cat got)" 'a run that is written in two ways counts o
 vkb-detect --latest 3 escaped >got
 test_same "$(cat want)" "$(cat got)" 'a run that is written in two ways gives the same report'
 sed 's/"session":"[^"]*",//' slow | cat - slow | vkb-detect --latest 3 >.out
-test_match ' rps .* 24\+8 ' .out 'runs without a session may be equal'
+test_match ' throughput .* 24\+8 ' .out 'runs without a session may be equal'
 grep '"index":1' slow | vkb-detect --latest 1 >.out 2>.err
 test_same 2 $? 'too few runs are an error'
 test_match 'nothing was judged' .err 'the error says that nothing was judged'
@@ -390,7 +390,7 @@ perl -pe "print and s/\"time\"/\"dirty\":true,\"tree\":\"7ee\",\"time\"/, s/\"rp
 test_that 'a work tree with changes' vkb-detect --latest 3 dirty
 test_match '^61 commits in the order of their ancestry, .* to [0-9a-f]{8}\+dirty$' .out \
   'a work tree with changes comes after its commit'
-test_match '^improvement at [0-9a-f]{8}\+dirty of .*, 61 of 61$' .out \
+test_match '^improvement at [0-9a-f]{8}\+dirty .2026-.*, 61 of 61$' .out \
   'a work tree with changes is judged separately'
 
 # newest LEVELS NEWEST: prints a run of each of 12 cases and sessions for each level; C0
@@ -468,7 +468,7 @@ test_match '^warning: GET: 1 failed run' .out 'a warning names the case'
 test_absent '^all cases: ' .out 'what the cases with values share is not of all cases'
 jq -c 'if .metrics.rps then .metrics.p50_latency_ms = 1e5 / .metrics.rps else . end' h >both
 vkb-detect both >.out
-test_same 'rps p50_latency_ms' "$(sed -n '/^regression/,/^$/p' .out | grep -oE ' (rps|p50_latency_ms) ' | uniq | head -n 2 | xargs)" \
+test_same 'throughput p50' "$(sed -n '/^regression/,/^$/p' .out | grep -oE ' (throughput|p50) ' | uniq | head -n 2 | xargs)" \
   'the rows of throughput are the first'
 sed 's/"SET"/"<b>|@x\\u001b"/' h >evil
 vkb-detect -f markdown evil >.out

@@ -21,16 +21,53 @@ keys() { sed -n 's/^<!-- vkb-key: \([0-9a-f]\{16\}\) -->$/\1/p' "$@"; }
 history 1 60 3 36 >h
 test_status 1 'an issue about a regression' issue h
 cp .out text
-test_match '^# SET [124]B: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 2 more$' text \
+test_match '^# SET [124]B: [56]\.[0-9]% slower since [0-9a-f]{8}, and 2 more cases$' text \
   'the title names the case, the change and the commit'
 grep -v '"data_size":4}' h >two
 test_status 1 'a regression of two cases' issue two
-test_match '^# SET [12]B: rps -[56]\.[0-9]% since [0-9a-f]{8}, and 1 more$' .out \
+test_match '^# SET [12]B: [56]\.[0-9]% slower since [0-9a-f]{8}, and 1 more case$' .out \
   'the title counts the second case'
 grep -v '"data_size":[24]}' h >one
 test_status 1 'a regression of one case' issue one
-test_match '^# SET[^,]*: rps -[56]\.[0-9]% since [0-9a-f]{8}$' .out \
+test_match '^# SET[^,]*: [56]\.[0-9]% slower since [0-9a-f]{8}$' .out \
   'the title of one case counts no others'
+jq -c '.metrics |= {p99_latency_ms: (1e5 / .rps)}' one >p99
+test_status 1 'a regression of a percentile' issue p99
+test_match '^# SET: p99 6\.[0-9]% higher since [0-9a-f]{8}$' .out 'the title has the label of the metric'
+test_match '^The \*\*p99\*\* of \*\*SET\*\* rose from [0-9.]+ to 1\.0' .out 'so has the sentence'
+test_match '^[|] SET [|] p99 [|]' .out 'and the table'
+
+# titles TITLE FILE: prints commit records of all commits of a history, and the history
+titles() {
+  jq -nc --arg title "$1" '[inputs.subject] | unique_by(.time) | to_entries | . as $all | .[] |
+    {type: "commit", v: 1, commit: .value.commit, time: .value.time,
+      parents: (if .key > 0 then [$all[.key - 1].value.commit] else [] end),
+      title: "\($title) (#\(.key))"}' "$2"
+  cat "$2"
+}
+titles 'Embed the key' one >titled
+test_status 1 'a history with the titles of its commits' issue titled
+test_match '^# SET: [56]\.[0-9]% slower since [0-9a-f]{8} .Embed the key .&#35;&#8203;36..$' .out \
+  'the title of an issue has that of the commit, which refers to nothing'
+test_match '^It changed at .*[0-9a-f]{8}\].* .Embed the key .&#35;&#8203;36., 2026-02-09.' .out \
+  'the text has it, too'
+test_same "$(issue one | keys)" "$(keys .out)" 'the key of the issue is the same as without'
+vkb-detect titled >.out
+test_match '^regression at [0-9a-f]{8} .Embed the key .#36., 2026-02-09., 37 of 60$' .out \
+  'the text report has the title of the commit'
+titles "$(printf 'long %0300d' 0)" one >long
+test_status 1 'a history with long titles' issue long
+test_match '^# SET: [56]\.[0-9]% slower since [0-9a-f]{8} .long 0+\.\.\..$' .out 'a long title is cut'
+test_empty "$(awk 'NR == 1 && length > 162' .out)" 'so that the title of the issue fits'
+late=$(jq -rs '[.[].subject.commit] | unique_by(.[4:])[36]' one)
+titles 'Embed the key' one | jq -c --arg late "$late" 'select(.subject.commit != $late)' >unsure
+test_status 1 'a regression at one of two commits' issue unsure
+test_match '^# SET: [56]\.[0-9]% slower since one of 2 commits up to [0-9a-f]{8}$' .out \
+  'no commit is named as the cause where another one may be it'
+jq -c '(if .subject.time < "2026-02-09" then 4600 else 4755 end) as $count | .counted = true | .metrics |= {instructions_per_req: $count}' \
+  one >exact
+test_status 1 'a regression of counted instructions' issue exact
+test_match '^# SET: 3\.4% more instructions since [0-9a-f]{8}$' .out 'the title of a count says what is more'
 test_same "$(keys text)" "$(sed -n 's/^The key of this change is `\(.*\)`;.*/\1/p' text)" \
   'the key is in a comment and in the last line'
 test_same 1 "$(keys text | wc -l | tr -d ' ')" 'there is one key'
@@ -41,7 +78,7 @@ test_match 'before and 24 after, probability &#62;99\.9%\.$' text 'the issue has
 test_match '\(https://github.com/valkey-io/valkey/commit/[0-9a-f]{40}\)' text 'the issue links to a commit'
 test_match '\(https://github.com/valkey-io/valkey/compare/[0-9a-f]{40}\.\.\.[0-9a-f]{40}\)' \
   text 'the issue lists what changed between the two commits'
-test_same 3 "$(grep -c '^| SET [124]B | rps ' text)" 'the issue has a row for each case'
+test_same 3 "$(grep -c '^| SET [124]B | throughput ' text)" 'the issue has a row for each case'
 test_match '^  `vkb-ab -C \. [0-9a-f]{12} [0-9a-f]{12} -- config\.json --runs 10`$' text 'the issue has the next command'
 # of_module COMMIT: makes the commits those of a module, and this one with another
 # server

@@ -33,7 +33,7 @@ test_same 'exit 0 regression 2 gate false improvement 4 gate true' "$(found h | 
   'each change beyond the margin is found, and the first one is gone again'
 test_same '["exact",null]' "$(jq -c 'select(.kind == "regression") | [.method, .p]' records)" \
   'a change of a count needs no test'
-test_match '^regression at 0{8} of 2026-01-03, 3 of 5' \
+test_match '^regression at 0{8} .2026-01-03., 3 of 5' \
   text 'the text has its commit'
 test_match '\+3\.3%' text 'the text has its size'
 counts 4700 4855 >h

@@ -50,7 +50,7 @@ fleet 3 45 0 a,4,1e5,25,.92 b,8,7e4,25,.93 c,8,3e4,25,.92 >all
 test_status 1 'a step on all machines' vkb-detect all
 test_same 'regression c0025000 25-25 92 a+b+c ' "$(changes all)" 'it is one change'
 test_match '^regression at c0025000, 26 of 45' .out 'it has its commit'
-test_match ' SET +rps .* NEW, on all 3 machines: [abc]; [abc]; [abc]$' .out 'it has all machines'
+test_match ' SET +throughput .* NEW, on all 3 machines: [abc]; [abc]; [abc]$' .out 'it has all machines'
 test_same 1 "$(grep -c NEW .out)" 'it is one row'
 fleet 3 45 0 a,4,1e5,25,.92 b,8,7e4,99,1 c,8,3e4,25,.92 >two
 test_status 1 'a step on two machines' vkb-detect two
@@ -191,7 +191,7 @@ served 25 <plain >server
 test_that 'a module whose server changed at the same commit' vkb-detect server
 test_match '^0 regressions that count; 1 change ' .out 'it is not a regression'
 test_match '^different at c0025000' .out 'it is a change'
-test_match ' SET +rps .* the server changed from 8\.0\.1 \(SHA-256 8\.0\.18\.0\.18\.\) to 9\.0\.0 \(' .out 'the row has both servers'
+test_match ' SET +throughput .* the server changed from 8\.0\.1 \(SHA-256 8\.0\.18\.0\.18\.\) to 9\.0\.0 \(' .out 'the row has both servers'
 test_same 'different c0025000 25-25 92' "$(changes server | cut -d ' ' -f 1-4)" 'the record is a change'
 test_same 'the server changed from' "$(vkb-detect -f jsonl server | jq -r .setup | cut -d ' ' -f 1-4)" 'the record has both servers'
 served 20 <plain >earlier
@@ -297,7 +297,7 @@ used() { jq -c '.metrics.foreign_cpu_percent = (if .subject.commit < "c0025" the
 used ratios >busy
 test_that 'a small change of a ratio when other programs ended does not count' vkb-detect busy
 test_match '^different at c0025000' .out 'it is a difference'
-test_match 'rps_ratio .* -[78]\.[0-9]% .* other processes used 90% of the CPU before and 1% since$' .out \
+test_match 'throughput ratio .* -[78]\.[0-9]% .* other processes used 90% of the CPU before and 1% since$' .out \
   'which names what other programs used'
 fleet 1 40 0 a,4,1e5,25,.5 | beside 99 | used >busy
 test_status 1 'a large one is' vkb-detect busy

@@ -207,6 +207,7 @@ vkb-detect -f jsonl history >found
 test_that 'a history with its changes is accepted' vkb-report history found
 cp .out past
 says '1 change in the history, 1 for the worse' past 'the page has the number of changes'
+test_match '</th><td>throughput</td>' past 'the table of changes has the label of the metric'
 test_match 'class="change regression".*<title>regression at c000010: -' past \
   'the plot has the change'
 sed 's/"rps":\([0-9]*\)/&,"requests":\1,"p50_latency_ms":1/' history | sed 'p; s/SET/GET/; s/,"p50_latency_ms":1//' | vkb-report >commits.html

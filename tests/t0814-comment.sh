@@ -311,7 +311,7 @@ for on in github gitlab; do
   text=body opened=open
   [ $on = github ] || text=description opened=opened
   test_that "$on: a regression with --issue is accepted" vkb-comment --issue $on one.jsonl
-  test_match "^SET: rps -8.0%.* since .* $opened\$" \
+  test_match "^SET: 8.0% slower since .* $opened\$" \
     "$(jq -r '.issues[3:][] | "\(.title) \(.state)"' state >titles; echo titles)" \
     "$on: an issue is opened"
   test_same '["performance-regression"]' \
@@ -324,7 +324,7 @@ for on in github gitlab; do
   others=$(jq -c '.issues[:3]' state)
   state ".issues[3].title = \"old\""
   test_that "$on: the same regression is accepted again" vkb-comment --issue $on one.jsonl
-  test_match '^SET: rps' "$(jq -r '.issues[3].title' state >title; echo title)" \
+  test_match '^SET: 8.0% slower since' "$(jq -r '.issues[3].title' state >title; echo title)" \
     "$on: the issue is rewritten"
   test_same 4 "$(jq '.issues | length' state)" "$on: no other issue is opened"
   test_that "$on: --dry-run with a regression that was reverted is accepted" \
@@ -341,7 +341,7 @@ for on in github gitlab; do
     "$on: a closed issue is not changed"
   : >log
   test_that "$on: --dry-run with --issue is accepted" vkb-comment --dry-run --issue $on one.jsonl
-  test_match '^# SET: rps' .out "$on: --dry-run prints the issue"
+  test_match '^# SET: 8.0% slower since' .out "$on: --dry-run prints the issue"
   test_empty_file log "$on: --dry-run sends no request"
 done
 history 'GET <b> @me #1 [a](https://evil.example)' >evil.jsonl
@@ -349,6 +349,12 @@ vkb-comment --dry-run --issue github evil.jsonl >issue.out
 sed '2d; s,^<sub>.*,,; s,(https://github.com/o/r/[^)]*),,g; s/<[a-z/]*>//g; s/&#[0-9]*;/ /g; s/[0-9]%//g' issue.out >text
 test_match 'GET .* b' text 'an issue names a hostile case'
 inert text 'an issue with a hostile case'
+fresh 'github-actions[bot]'
+test_that 'an issue about a hostile case is accepted' vkb-comment --issue github evil.jsonl
+jq -r '.issues[3].title' state >title
+test_match '^GET <b> @.{1,3}me #.{1,3}1 .*: 8\.0% slower since' title \
+  'its title is plain text without mentions and references'
+test_absent '&#|@me|#1' title 'it has no entities'
 echo '{"rules": [{"metric": "rps", "class": "info"}]}' >policy.json
 fresh 'github-actions[bot]'
 test_that '--policy is accepted' vkb-comment --issue github --policy policy.json one.jsonl

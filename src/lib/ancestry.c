@@ -244,3 +244,11 @@ ancestry_time(const struct ancestry *a, size_t at)
 {
 	return a->v[a->line[at]].time;
 }
+
+const char *
+ancestry_title(const struct ancestry *a, const char *id)
+{
+	size_t k = find_commit(a, id);
+
+	return k == NONE ? NULL : json_get_str(a->v[k].rec, "title");
+}

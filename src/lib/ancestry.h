@@ -39,4 +39,7 @@ size_t ancestry_length(const struct ancestry *);
 const char *ancestry_id(const struct ancestry *, size_t at);
 const char *ancestry_time(const struct ancestry *, size_t at);
 
+/* Returns the title of a commit, borrowed; NULL: not known. */
+const char *ancestry_title(const struct ancestry *, const char *id);
+
 #endif

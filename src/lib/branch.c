@@ -479,6 +479,9 @@ order_points(struct branch *h)
 		h->places[t[i].was] = i;
 		h->nlost += t[i].point.lost;
 		h->points[i].name = make_point_name(&h->points[i]);
+		if (!is_dirty(&h->points[i]))
+			h->points[i].title = ancestry_title(
+			    h->reading->ancestry, h->points[i].commit);
 	}
 	h->npoints -= h->nlost;
 	free(t);

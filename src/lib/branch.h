@@ -23,6 +23,8 @@ struct branch_point {
 	char *commit;         /* NULL: not known */
 	char *time;           /* NULL: not known */
 	char *name;           /* for people */
+	const char *title;    /* of its commit, of the ancestry; NULL: not
+			       * known, or there are uncommitted changes */
 	double at;            /* index on the line of commits, or -1 */
 	bool lost;            /* it has no place: its values are not used */
 	uint32_t session;     /* the first, a number; 0: not known */

@@ -1,6 +1,7 @@
 #include "changetext.h"
 #include "json.h"
 #include "metric.h"
+#include "num.h"
 #include "record.h"
 #include "str.h"
 #include "judge/verdict.h"
@@ -124,6 +125,85 @@ changetext_words(struct str *s, const struct changetext *c)
 		str_addc(s, '%');
 	}
 	str_printf(s, " %s", changetext_direction(c->metric, v));
+}
+
+void
+changetext_size(struct str *s, double ratio)
+{
+	double v = 100 * fabs(ratio - 1);
+
+	str_printf(s, v < 1 ? "%.2f%%" : "%.1f%%", v);
+}
+
+/* Adds the first n bytes of the name of a metric, which are its unit. */
+static void
+write_unit(struct str *s, const char *name, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		str_addc(s, name[i] == '_' ? ' ' : name[i]);
+}
+
+/* Writes "1 more allocation", "2 more branch misses". */
+static void
+write_units(
+    struct str *s, double by, const char *way, const char *name, size_t n)
+{
+	size_t from = s->len;
+	bool one;
+
+	num_write_count(s, by);
+	one = strcmp(s->s + from, "1") == 0;
+	str_printf(s, " %s ", way);
+	write_unit(s, name, n);
+	if (!one || !str_ends(s->s, "s"))
+		return;
+	s->len -= str_ends(s->s, "sses") ? 2 : 1;
+	s->s[s->len] = '\0';
+}
+
+void
+changetext_exact(struct str *s, const struct changetext *c)
+{
+	double by = c->median[1] - c->median[0];
+	const char *way = by > 0 ? "more" : "fewer";
+	const char *per = strstr(c->metric, "_per_");
+	struct str label = {0};
+	const char *name = c->metric;
+	size_t n;
+
+	if (!per) { /* of a process */
+		metric_write_label(&label, c->metric);
+		name = label.s;
+	}
+	n = per ? (size_t)(per - name) : label.len;
+	if (isnan(c->ratio)) {
+		write_units(s, fabs(by), way, name, n);
+	} else {
+		changetext_size(s, c->ratio);
+		str_printf(s, " %s ", way);
+		write_unit(s, name, n);
+	}
+	if (per && !str_ends(name, "_req"))
+		write_unit(s, per, strlen(per));
+	str_free(&label);
+}
+
+void
+changetext_named(struct str *s, const struct changetext *c)
+{
+	struct str label = {0};
+
+	if (c->exact && c->ratio > 0 && metric_guess(c->metric).exact) {
+		changetext_exact(s, c);
+		return;
+	}
+	metric_write_label(&label, metric_base(c->metric));
+	if (strcmp(label.s, "throughput") != 0) {
+		metric_write_label(s, c->metric);
+		str_add(s, c->slow_ms > 0 ? ": " : " ");
+	}
+	changetext_words(s, c);
+	str_free(&label);
 }
 
 /* To a tenth of a percent, as intervals are; never "-0.0". */

@@ -39,6 +39,17 @@ const char *changetext_direction(const char *metric, double ratio);
  * requests above 0.9 ms, before 0.1%". */
 void changetext_words(struct str *, const struct changetext *);
 
+/* Writes the same with the metric: "8.0% slower" of throughput, "p99 12%
+ * higher", "3.3% more instructions" of an exact count. */
+void changetext_named(struct str *, const struct changetext *);
+
+/* Writes "3.3% more instructions", "12.5% more bytes per key", "1 more
+ * allocation" for an exact count. */
+void changetext_exact(struct str *, const struct changetext *);
+
+/* Writes "3.3%" or "0.57%" for a ratio: how far it is from 1. */
+void changetext_size(struct str *, double ratio);
+
 /*
  * Writes what a table says of a result: "=" for no change, "8.0% slower" or,
  * without words, "-8.0%" for a change, and with words "-1.1% [-3.0, +0.7]" for

@@ -322,3 +322,12 @@ num_plural(double n)
 {
 	return n == 1 ? "" : "s";
 }
+
+void
+num_write_count(struct str *s, double v)
+{
+	if (fabs(v) < 10)
+		str_printf(s, "%.3g", v);
+	else
+		str_printf(s, fabs(v - round(v)) < .05 ? "%.0f" : "%.1f", v);
+}

@@ -22,6 +22,9 @@ int num_percent(const char *s, double *v); /* 2%, 0.5%: .02, .005 */
  * v. */
 void num_append(struct str *, double v);
 
+/* Writes a count with its significant digits: 155, 1745.3, 0.0021. */
+void num_write_count(struct str *, double);
+
 /* Texts for people. All but the first return 'buf'. */
 #define NUM_BUF 32
 const char *num_plural(double n);             /* "" for 1, else "s" */

@@ -262,20 +262,14 @@ describe_verdict(const struct row *r)
 static void
 write_change_words(struct str *s, const struct row *r)
 {
-	struct changetext t = report_shown(r);
+	bool exact = report_is_exact(r) && r->facts.ratio > 0;
+	struct changetext t = exact ? report_changetext(r) : report_shown(r);
 
-	if (report_is_exact(r) && r->facts.ratio > 0) {
-		report_exact_change(s, r);
-		if (report_functions(r) && !report_is_work(r))
-			str_printf(s, ": %s", report_functions(r));
-		return;
-	}
-	if (strcmp(metric_base(r->name), "rps") != 0) {
-		metric_write_label(s, r->name);
-		str_add(s, r->rare.above_ms > 0 ? ": " : " ");
-	}
-	changetext_words(s, &t);
-	str_add(s, report_is_by_rest(r) ? " relative to the other cases" : "");
+	changetext_named(s, &t);
+	if (exact && report_functions(r) && !report_is_work(r))
+		str_printf(s, ": %s", report_functions(r));
+	if (!exact && report_is_by_rest(r))
+		str_add(s, " relative to the other cases");
 }
 
 void

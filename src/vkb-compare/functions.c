@@ -5,20 +5,12 @@
 #include "intern.h"
 #include "json.h"
 #include "mem.h"
+#include "num.h"
 #include "str.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-void
-functions_write_count(struct str *s, double v)
-{
-	if (fabs(v) < 10)
-		str_printf(s, "%.3g", v);
-	else
-		str_printf(s, fabs(v - round(v)) < .05 ? "%.0f" : "%.1f", v);
-}
 
 #define NAMED 3      /* causes, or system calls, that are named */
 #define ROUNDED 1e-9 /* system calls in each request: below, it is rounding */
@@ -109,16 +101,16 @@ write_cause(struct str *s, const struct causes *c, const struct cause *v)
 	size_t in = v->from == CAUSES_NONE ? v->to : v->from;
 
 	str_printf(s, "%s%c", s->len ? ", " : "", v->change < 0 ? '-' : '+');
-	functions_write_count(s, fabs(v->change));
+	num_write_count(s, fabs(v->change));
 	if (v->from == CAUSES_NONE || v->to == CAUSES_NONE) {
 		str_printf(s, " in %s", f[in].name);
 		return;
 	}
 	str_printf(s, " as %s calls %s ", f[in].name, f[v->to].name);
-	functions_write_count(s, v->times[1]);
+	num_write_count(s, v->times[1]);
 	str_add(
 	    s, v->times[1] == 1 ? " time instead of " : " times instead of ");
-	functions_write_count(s, v->times[0]);
+	num_write_count(s, v->times[0]);
 }
 
 static double
@@ -194,7 +186,7 @@ write_causes(struct str *s, const struct causes *c)
 	if (named && fabs(rest) > SMALL * all)
 		str_printf(s, ", %c", rest < 0 ? '-' : '+');
 	if (named && fabs(rest) > SMALL * all) {
-		functions_write_count(s, fabs(rest));
+		num_write_count(s, fabs(rest));
 		str_add(s, " in others");
 	}
 	return named > 0;
@@ -264,9 +256,9 @@ functions_list_syscalls(struct functions *base, const struct kase *x,
 	for (size_t i = 0;
 	     i < n && i < NAMED && fabs(v[i].n[1] - v[i].n[0]) > ROUNDED; i++) {
 		str_printf(&s, "%s%s ", i ? ", " : "", v[i].name);
-		functions_write_count(&s, v[i].n[0]);
+		num_write_count(&s, v[i].n[0]);
 		str_add(&s, " -> ");
-		functions_write_count(&s, v[i].n[1]);
+		num_write_count(&s, v[i].n[1]);
 	}
 	free(v);
 	intern_free(names);

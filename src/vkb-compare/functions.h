@@ -35,7 +35,4 @@ char *functions_list_syscalls(struct functions *base,
     const struct kase *in_base, struct functions *contender,
     const struct kase *in_contender);
 
-/* Writes a count with its significant digits: 155, 1745.3, 0.0021. */
-void functions_write_count(struct str *, double);
-
 #endif

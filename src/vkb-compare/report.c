@@ -748,88 +748,27 @@ find_direction(const struct row *r)
 	}
 }
 
-/* Writes 3.3% or 0.57%: counts are exact, so small changes matter. */
-static void
-write_percent(struct str *s, double ratio)
-{
-	double v = 100 * fabs(ratio - 1);
-
-	str_printf(s, v < 1 ? "%.2f%%" : "%.1f%%", v);
-}
-
-/* Adds the first n bytes of the name of a metric, which are its unit. */
-static void
-write_metric(struct str *s, const char *name, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		str_addc(s, name[i] == '_' ? ' ' : name[i]);
-}
-
-/* Writes "1 more allocation", "2 more branch misses". */
-static void
-write_units(
-    struct str *s, double by, const char *way, const char *name, size_t n)
-{
-	size_t from = s->len;
-	bool one;
-
-	functions_write_count(s, by);
-	one = strcmp(s->s + from, "1") == 0;
-	str_printf(s, " %s ", way);
-	write_metric(s, name, n);
-	if (!one || !str_ends(s->s, "s"))
-		return;
-	s->len -= str_ends(s->s, "sses") ? 2 : 1;
-	s->s[s->len] = '\0';
-}
-
-void
-report_exact_change(struct str *s, const struct row *r)
-{
-	double by = r->facts.median[1] - r->facts.median[0];
-	const char *way = by > 0 ? "more" : "fewer";
-	const char *per = strstr(r->name, "_per_");
-	struct str label = {0};
-	const char *name = r->name;
-	size_t n;
-
-	if (!per) { /* of a process */
-		metric_write_label(&label, r->name);
-		name = label.s;
-	}
-	n = per ? (size_t)(per - name) : label.len;
-	if (isnan(r->facts.ratio)) {
-		write_units(s, fabs(by), way, name, n);
-	} else {
-		write_percent(s, r->facts.ratio);
-		str_printf(s, " %s ", way);
-		write_metric(s, name, n);
-	}
-	if (per && !str_ends(name, "_req"))
-		write_metric(s, per, strlen(per));
-	str_free(&label);
-}
-
 /* "executes 3.3% more instructions per request (+155 in setCommand)", "takes
  * 12.5% more bytes per key (+8)" */
 static void
 add_work(struct str *s, const struct row *r)
 {
-	double by = r->facts.median[1] - r->facts.median[0];
+	struct changetext t = report_changetext(r);
+	double by = t.median[1] - t.median[0];
 	bool work = report_is_work(r);
 
 	str_add(s,
 	    work || str_ends(r->name, "instructions") ? "executes " : "takes ");
-	report_exact_change(s, r);
+	changetext_exact(s, &t);
 	str_add(s, str_ends(r->name, "_req") ? " per request (" : " (");
 	if (isnan(r->facts.ratio)) {
 		str_add(s, "from 0 to ");
-		functions_write_count(s, r->facts.median[1]);
+		num_write_count(s, r->facts.median[1]);
 	} else if (work && r->pair->functions) {
 		str_add(s, r->pair->functions);
 	} else {
 		str_addc(s, by > 0 ? '+' : '-');
-		functions_write_count(s, fabs(by));
+		num_write_count(s, fabs(by));
 	}
 	str_addc(s, ')');
 }
@@ -855,7 +794,7 @@ add_time(struct str *s, const struct row *r)
 	}
 	if (verdict_is_likely(r->verdict))
 		str_add(s, "likely ");
-	write_percent(s, t.ratio);
+	changetext_size(s, t.ratio);
 	if (is_cpu(r))
 		str_printf(s, " %s CPU per request", rose ? "more" : "less");
 	else

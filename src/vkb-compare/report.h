@@ -230,9 +230,4 @@ const char *report_functions(const struct row *);
 
 /* Is the row the count or the time of the sentence of its case? */
 bool report_has_together(const struct row *);
-
-/* "3.3% more instructions", "12.5% more bytes per key", "1 more allocation";
- * the row is exact. */
-void report_exact_change(struct str *, const struct row *);
-
 #endif

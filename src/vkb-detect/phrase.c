@@ -3,6 +3,7 @@
 #include "changepoint.h"
 #include "changetext.h"
 #include "machines.h"
+#include "markup.h"
 #include "mem.h"
 #include "num.h"
 #include "reading.h"
@@ -219,13 +220,29 @@ phrase_warnings(const struct branch *b, const struct findings *all,
 		say_line(say, arg, mem_printf("%s: matches nothing", rule));
 }
 
-/* "5d54 of 2026-02-09, 37 of 60" */
+enum { TITLE = 80 }; /* bytes of the title of a commit */
+
+void
+phrase_commit(struct str *s, const struct branch_point *p)
+{
+	str_add(s, "");
+	if (!p->title && !p->time)
+		return;
+	str_add(s, " (");
+	if (p->title)
+		markup_cut(s, p->title, TITLE);
+	str_add(s, p->title && p->time ? ", " : "");
+	if (p->time)
+		str_printf(s, "%.10s", p->time);
+	str_addc(s, ')');
+}
+
+/* "5d54 (Rewrite the iterator, 2026-02-09), 37 of 60" */
 static void
 add_point(struct str *s, const struct branch *b, size_t at)
 {
 	str_add(s, b->points[at].name);
-	if (b->points[at].time)
-		str_printf(s, " of %.10s", b->points[at].time);
+	phrase_commit(s, &b->points[at]);
 	str_printf(s, ", %zu of %zu", at + 1, b->npoints);
 }
 
@@ -260,17 +277,32 @@ phrase_place(
 		    b->points[g->lo].name, b->points[g->hi].name);
 }
 
-void
-phrase_change(struct str *s, const struct finding *f)
+static struct changetext
+make_text(const struct finding *f)
 {
 	const struct verdict_facts *v = &f->facts;
 	bool spike = f->kind == FINDING_SPIKE;
-	const struct changetext t = {.metric = f->metric.name,
+
+	return (struct changetext){.metric = f->metric.name,
 	    .median = {v->median[0], v->median[1]},
 	    .ratio = v->ratio,
 	    .exact = true, /* the levels are known: "up from 0" */
 	    .lo = spike ? NAN : v->lo95,
 	    .hi = spike ? NAN : v->hi95};
+}
+
+void
+phrase_named(struct str *s, const struct finding *f)
+{
+	const struct changetext t = make_text(f);
+
+	changetext_named(s, &t);
+}
+
+void
+phrase_change(struct str *s, const struct finding *f)
+{
+	const struct changetext t = make_text(f);
 
 	changetext_interval(s, &t);
 	if (f->kind == FINDING_TREND)

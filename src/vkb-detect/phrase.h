@@ -28,10 +28,16 @@ typedef void phrase_say(void *arg, const char *text);
 void phrase_warnings(const struct branch *, const struct findings *,
     const struct finding_rules *, phrase_say *, void *arg);
 
+/* " (Rewrite the iterator, 2026-02-09)": what is known of the commit of a point
+ * behind its name. */
+void phrase_commit(struct str *, const struct branch_point *);
+
 /* The place of a change, and the range that it may be in. */
 void phrase_place(
     struct str *, const struct branch *, const struct finding_group *);
 
+/* "8.0% slower", "p99 12% higher" */
+void phrase_named(struct str *, const struct finding *);
 /* "-5.9% [-6.3, -5.5]"; "101K -> 95K req/s" with the text between them. */
 void phrase_change(struct str *, const struct finding *);
 void phrase_numbers(struct str *, const struct finding *, const char *to);

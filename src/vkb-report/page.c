@@ -633,12 +633,14 @@ write_change_row(struct str *s, const struct page *p, const struct change *c)
 {
 	const struct model_case *k = c->kase;
 	const struct json *rec = c->rec;
-	struct str range = {0};
+	struct str range = {0}, metric = {0};
 
 	str_add(s, "<tr><th scope=\"row\">");
 	write_case_link(s, k);
 	str_add(s, "</th>");
-	html_tag(s, "td", NULL, c->text.metric);
+	metric_write_label(&metric, c->text.metric);
+	html_tag(s, "td", NULL, metric.s);
+	str_free(&metric);
 	write_subject_cell(s, p, c->subject);
 	changetext_range(&range, rec);
 	html_tag(s, "td", NULL, range.len ? range.s : "-");

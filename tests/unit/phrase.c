@@ -127,7 +127,7 @@ places(void)
 	struct str s = {0};
 
 	phrase_place(&s, &b, &g);
-	check(&s, "regression at b of 2026-11-21, 2 of 4",
+	check(&s, "regression at b (2026-11-21), 2 of 4",
 	    "a change at one point has its day and its place");
 	g.kind = FINDING_IMPROVEMENT;
 	g.at = g.hi = 2;
@@ -146,11 +146,11 @@ places(void)
 	    .lo = 1,
 	    .hi = 3};
 	phrase_place(&s, &b, &g);
-	check(&s, "slow change from b of 2026-11-21, 2 of 4 to d, 4 of 4",
+	check(&s, "slow change from b (2026-11-21), 2 of 4 to d, 4 of 4",
 	    "a trend has its first and last point");
 	g.way = FINDING_REGRESSION;
 	phrase_place(&s, &b, &g);
-	check(&s, "slow regression from b of 2026-11-21, 2 of 4 to d, 4 of 4",
+	check(&s, "slow regression from b (2026-11-21), 2 of 4 to d, 4 of 4",
 	    "a trend for the worse");
 	ancestry_free(reading.ancestry);
 	str_free(&s);
