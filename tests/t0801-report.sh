@@ -33,7 +33,7 @@ test_that 'the page of a comparison is written' vkb-report -o page changes "$a" 
 test_match 'title="chance of a change: (&gt;)?[0-9.]+%"' page \
   'the page says how probable a change is'
 test_empty "$(cat .out .err)" 'nothing is printed when the output goes to a file'
-says "my-branch against unstable All results Cases Environment $(vkb-compare "$a" "$b" | grep '^Worse: ')" \
+says "my-branch (7be2d904) against unstable (1f9c0ab2) All results Cases Environment $(vkb-compare "$a" "$b" | grep '^Worse: ')" \
   page 'the page begins with the verdict of vkb-compare'
 says "Next: $(vkb-compare "$a" "$b" | sed -n 's/^Next: //p') case" page \
   'the next command and the cases follow'
@@ -58,7 +58,7 @@ test_same 4 "$(count 'class="mark regression"' page)" 'regressions are drawn as 
 test_same 3 "$(count '<details class="case"' page)" 'each case has details'
 test_same 144 "$(count 'class="dot s[01]" d="[^"]*"><title>run ' page)" \
   'each run has a dot for each gate'
-says 'baseline my-branch' page 'the page says which side is the baseline'
+says 'baseline my-branch (7be2d904)' page 'the page says which side is the baseline'
 for i in 1 2 3; do
   test_same 1 "$(count "id=\"case-$i\"" page)" "the link to case $i has a target"
 done
@@ -267,7 +267,18 @@ test_same 'm1 m2 m3 m4 m5 other machines' "$(grep -oE '>(m[0-9]|other machines)<
 } >mixed
 test_that 'failed runs are accepted' vkb-report mixed
 cp .out mixed.html
-says 'unstable (3)' mixed.html 'two subjects with the same name are distinguished'
+says 'unstable (1f9c0ab2) my-branch (7be2d904) unstable ' mixed.html \
+  'subjects have their commits, so that those with one name are distinguished'
+{
+  sed 's/1f9c0ab2/2f9c0ab2/' "$a"
+  vkb-compare --baseline 1f9c0ab2 -f jsonl "$a" "$b"
+} >ambiguous
+test_that 'one branch at two commits is accepted' vkb-report ambiguous
+cp .out ambiguous.html
+says 'unstable (1f9c0ab2) baseline unstable (2f9c0ab2) ' ambiguous.html 'each entry of the legend has its commit'
+vkb-report "$a" "$b" >both.html
+test_match '"tick end"[^>]*>my-branch</text>' both.html 'a plot, which has little room, has the branch alone'
+test_absent '"tick end"[^>]*>unstable</text>' ambiguous.html 'unless two sides are of one branch'
 says '1 of 1 the server is gone' mixed.html 'the page has the error of a failed run'
 says 'governor differs performance powersave' mixed.html \
   'differences between the machines are shown'
@@ -283,7 +294,7 @@ jq -c 'select(.run.index < 3) | .status = "failed" | .error = "it crashed" |
   del(.metrics, .subject.server_version)' "$b" >crashed
 jq -c 'select(.run.index >= 3)' "$b" >lived
 vkb-report "$a" lived crashed >poor.html
-says 'INCR my-branch 2 of 8 it crashed' poor.html 'failed runs belong to their subject'
+says 'INCR my-branch (7be2d904) 2 of 8 it crashed' poor.html 'failed runs belong to their subject'
 says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor.html 'failed runs are counted'
 vkb-stats "$a" lived crashed | vkb-report - >poor2.html
 says '42 runs of 3 cases and 2 subjects; 6 runs failed.' poor2.html \
@@ -322,7 +333,7 @@ cp .out none.jsonl
 vkb-report none.jsonl >none.html
 says 'Nothing was judged. ' none.html 'the page says that nothing was judged'
 says 'runs failed in the contender: SET' none.html 'the page has the warnings of the comparison'
-says 'SET my-branch 8 of 8 gone' none.html 'the page has the error of the failed runs'
+says 'SET my-branch (7be2d904) 8 of 8 gone' none.html 'the page has the error of the failed runs'
 comparison() { # comparison KEYS
   printf '{"type":"comparison","v":1,"baseline":{"ref":"a"},"contender":{"ref":"b"},"cases":0,"verdicts":{},"claims":"fdr","rows":0,"overall":{},"failed":[],"one_sided":[{"side":"baseline","metric":"rps","cases":2}],"env":[{"name":"governor","baseline":"powersave","contender":"performance","cases":2}],%s}\n' "$1"
 }
@@ -548,7 +559,7 @@ placed() {
 vkb-report --svg scaling-1-rps scale >scale.svg
 vkb-report --svg shift-1-latency_ns hc hx hy >shift.svg
 placed 16 x runs-1-rps.svg 'run \d+: '
-placed 6 x values-p99_latency_ms.svg '^[a-z-]*: '
+placed 6 x values-p99_latency_ms.svg '^[a-z-]*[^:]*: '
 placed 16 y drawn ': '
 placed 6 x shift.svg '^p'
 placed 6 y shift.svg ': '
@@ -558,7 +569,7 @@ placed 12 x curve.svg ', '
 placed 12 y curve.svg 'req.s: '
 vkb-compare -f jsonl twin.a.jsonl twin.b.jsonl >twins
 vkb-report -o twins.html twin.a.jsonl twin.b.jsonl twins
-says 'unstable (contender) against unstable ' twins.html 'equal subjects have two names'
+says 'unstable (abc) (contender) against unstable (abc) ' twins.html 'equal subjects have two names'
 test_same '24 24' "$(count 'class="dot s0" d="[^"]*"><title>run ' twins.html) $(count 'class="dot s1" d="[^"]*"><title>run ' twins.html)" \
   'the runs of equal subjects are two series'
 

@@ -544,7 +544,7 @@ draw_strip(struct plot *p, const struct cell *c, const char *metric, double y)
 	double *v = json_numbers(json_get(m, "values"), &n);
 	char text[96], class[16], value[NUM_BUF];
 
-	plot_row_name(p, y, c->subject->name,
+	plot_row_name(p, y, c->subject->brief,
 	    c->subject->contender      ? "contender"
 		: c->subject->baseline ? "baseline"
 				       : NULL);
@@ -710,7 +710,7 @@ collect_points(struct points *p, const struct model_case *k, const char *metric)
 		p->median[i] = json_get_num(one, "median", NAN);
 		p->lo[i] = json_num(json_at(ci, 0), p->median[i]);
 		p->hi[i] = json_num(json_at(ci, 1), p->median[i]);
-		p->names[i] = p->c[i]->subject->name;
+		p->names[i] = p->c[i]->subject->brief;
 	}
 }
 

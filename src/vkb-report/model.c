@@ -208,7 +208,39 @@ choose_look(size_t place, size_t n)
 	return !place ? 0 : place > skip ? place - skip : MODEL_LOOKS;
 }
 
-/* Makes names unique: adds the commit or the side, then a number. */
+/* Has no other subject this name? */
+static bool
+is_only_name(const struct model *m, const struct subject *of, const char *name)
+{
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		char *other = record_subject_name(m->subjects[i]->json);
+		bool same = m->subjects[i] != of && strcmp(other, name) == 0;
+
+		free(other);
+		if (same)
+			return false;
+	}
+	return true;
+}
+
+/* Sets the names of few subjects for plots, which have little room. */
+static void
+shorten_names(struct model *m)
+{
+	for (size_t i = 0; i < m->nsubjects; i++) {
+		struct subject *s = m->subjects[i];
+		char *brief = record_subject_name(s->json);
+
+		if (m->nsubjects > MODEL_LOOKS || !is_only_name(m, s, brief)) {
+			free(brief);
+			brief = mem_str(s->name);
+		}
+		s->brief = brief;
+	}
+}
+
+/* Names subjects as vkb-compare does, with their commit. Makes the names of
+ * equal ones unique by the side, then a number. */
 static void
 name_subjects(struct model *m)
 {
@@ -216,18 +248,10 @@ name_subjects(struct model *m)
 
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		struct subject *s = m->ordered[i];
-		const char *commit = record_subject_commit(s->json);
-		char *name = record_subject_name(s->json), *was = name;
-		bool again = intern_id(seen, name) != i;
+		char *name = record_subject_title(s->json), *was = name;
 
-		if (again && (s->twin || (!commit && s->contender))) {
+		if (intern_id(seen, name) != i && (s->twin || s->contender)) {
 			name = mem_printf("%s (contender)", was);
-			free(was);
-		} else if (again && commit) {
-			char *brief = record_commit_brief(commit, 8);
-
-			name = mem_printf("%s (%s)", was, brief);
-			free(brief);
 			free(was);
 		}
 		while (intern_id(seen, name) != i) {
@@ -271,6 +295,7 @@ order_model(struct model *m)
 	mem_sort(
 	    m->ordered, m->nsubjects, sizeof(*m->ordered), compare_subjects);
 	name_subjects(m);
+	shorten_names(m);
 	mem_sort(m->results, m->nresults, sizeof *m->results, compare_results);
 	for (size_t i = 0; i < m->nresults; i++) {
 		struct model_case *k = m->results[i].kase;
@@ -844,6 +869,7 @@ model_free(struct model *m)
 	for (size_t i = 0; i < m->nsubjects; i++) {
 		json_free(m->subjects[i]->json);
 		free(m->subjects[i]->name);
+		free(m->subjects[i]->brief);
 		free(m->subjects[i]);
 	}
 	for (size_t i = 0; i < m->ncases; i++) {

@@ -23,7 +23,8 @@ enum { MODEL_SERIES = 24 }; /* runs of a cell whose series are kept */
 
 struct subject {
 	struct json *json;
-	char *name;       /* unique */
+	char *name;       /* unique, with the commit */
+	char *brief;      /* without it where no other subject has that */
 	const char *key;  /* from json_canonical */
 	const char *time; /* NULL: unknown */
 	size_t place;     /* index in 'ordered' */
