@@ -402,8 +402,8 @@ write_functions(struct str *s, const struct profiles *p)
 	str_add(s, "<section id=\"functions\">\n<h2>Functions</h2>\n");
 	html_browse(s, ROWS, "Function", NULL, 0);
 	html_table(s, "Functions", caption.s,
-	    p->d ? "function|>total before|>after|>change|verdict|>self before|"
-		   ">after|>change"
+	    p->d ? "function|>total before|>total after|>total change|verdict|"
+		   ">self before|>self after|>self change"
 		 : "function|>total|>self",
 	    NULL, 0);
 	for (size_t i = 0; i < n; i++)

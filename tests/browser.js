@@ -15,12 +15,28 @@ async function open(b, what, options) {
   return p;
 }
 
+// Reports the tables of a phone that are wider than their place, also in what is folded.
+async function judgeTables(p, what) {
+  const wide = await p.evaluate(() => {
+    const folds = Array.from(document.querySelectorAll('details:not([open])'));
+    folds.forEach(d => { d.open = true; });
+    const names = Array.from(document.querySelectorAll('.scroll'))
+      .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.getAttribute('aria-label'));
+    folds.forEach(d => { d.open = false; });
+    return names;
+  });
+  for (const name of wide)
+    log(what, 'has a table wider than the screen:', name);
+}
+
 // Reports a page that is too wide, and what axe-core finds outside of frames, by all its
 // rules or by these. Without resultTypes axe-core makes a selector for each element in which
 // it finds nothing, too.
 async function judge(p, what, rules) {
   if (await p.evaluate('document.documentElement.scrollWidth > innerWidth'))
     log(what, 'is wider than the screen');
+  if (await p.evaluate('innerWidth < 500'))
+    await judgeTables(p, what);
   if (rules && !rules.length)
     return;
   if (!await p.evaluate('!!window.axe')) {

@@ -124,6 +124,20 @@
     box.append(pager);
     draw();
   }
+  /* On a narrow screen each row of a table without a style of its own is a card, whose
+   * cells begin with the titles of their columns. */
+  document.querySelectorAll('.scroll > table:not([class], [id])').forEach(function (table) {
+    var titles = Array.from(table.tHead.rows[0].cells, function (head) {
+      return head.textContent;
+    });
+    table.className = 'cards';
+    Array.from(table.tBodies[0].rows).forEach(function (row) {
+      Array.from(row.cells).forEach(function (cell, i) {
+        if (i && titles[i])
+          cell.dataset.head = titles[i];
+      });
+    });
+  });
   document.querySelectorAll('.browse').forEach(browse);
 
   /* Opens the folds around what a link leads to. */
