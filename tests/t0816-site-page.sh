@@ -10,6 +10,10 @@ perl "$tests/planted.pl" >planted
 vkb-history -q add results planted
 test_that 'a site of 60 commits and 24 cases is accepted' vkb-history site results site
 test_match '^vkb-history: 61 pages made' .err 'each commit has a page'
+ends=$(sed -n 's/^slow regression from \([0-9a-f]*\) .* to \([0-9a-f]*\) .*/from \1 to \2/p' site/changes.txt)
+test_match '^from [0-9a-f]{8} to [0-9a-f]{8}$' "$(echo "$ends" >ends; echo ends)" 'a slow regression has two ends'
+test_same "$ends" "$(sed -n 's/.*from <a[^>]*>\([0-9a-f]*\)<.*<br>to <a[^>]*>\([0-9a-f]*\)<.*/from \1 to \2/p' site/index.html)" \
+  'the page has the ends that vkb-detect reports'
 
 cat >hands.js <<'END'
 const { browse, dir, judge, log, open } = require('browser');

@@ -589,6 +589,8 @@ group_findings(struct findings *all)
 		}
 		g->n = k;
 		g->at = find_common_place(v + i, k);
+		if (g->kind == FINDING_TREND && g->at < g->lo)
+			g->lo = g->at; /* where most of them begin */
 		g->at = g->at < g->lo ? g->lo : g->at;
 		g->at = g->at > g->hi ? g->hi : g->at;
 		all->ngroups++;

@@ -283,6 +283,7 @@ struct changegroup {
 	bool slow;
 	enum changegroup_state state;
 	size_t at;   /* the commit of most of them, or the trends' n */
+	size_t end;  /* the first at which one of them ends, or n */
 	size_t back; /* CHANGEGROUP_BACK: the commit that reverted it, or n */
 };
 
@@ -431,6 +432,9 @@ complete_group(struct changegroup *g, const struct trends *t)
 {
 	qsort(g->v, g->n, sizeof *g->v, compare_sizes);
 	g->at = find_common_commit(g);
+	g->end = t->n;
+	for (size_t i = 0; i < g->n; i++)
+		g->end = g->v[i].end < g->end ? g->v[i].end : g->end;
 	g->back = t->n;
 	for (size_t i = 0; g->state == CHANGEGROUP_BACK && i < g->n; i++)
 		if (g->back == t->n && json_get(g->v[i].rec, "reverted"))
@@ -1060,9 +1064,9 @@ write_place(struct str *s, const struct site *x, const struct changegroup *g)
 		write_commit(s, x, g->at);
 	else
 		markup_xml(s, commit ? commit : "?");
-	if (g->slow && g->v[0].end < n) {
+	if (g->slow && g->end < n) {
 		str_add(s, "<br>to ");
-		write_commit(s, x, g->v[0].end);
+		write_commit(s, x, g->end);
 	} else if (!g->slow)
 		write_range(s, g);
 	if (g->state == CHANGEGROUP_BACK && g->back < n) {
