@@ -77,9 +77,8 @@ struct sessions {
 
 /* What a run is off the mean of its session, or a round off that of its row. */
 struct residual {
-	uint32_t row;
-	int side;             /* ROUND: of a round */
-	struct model_run run; /* y: the residual */
+	double e, time;
+	uint32_t session, row;
 };
 
 /* The weighted mean of the residuals at one time; a side of a session is a
@@ -95,12 +94,12 @@ struct effect {
 	size_t n;
 	const struct model_prior *prior;
 	struct model_metric *metric;
-	struct sessions *sessions; /* of each row */
-	struct residual *residuals;
+	struct sessions *sessions;  /* of each row */
+	struct residual *residuals; /* of one side, or of rounds */
 	size_t nresiduals;
 	struct common *common;
-	size_t ncommon;
-	double (*weights)[SIDES];    /* of each row, in what all share */
+	size_t ncommon, commoncap;
+	double *weights; /* of each row, in what all residuals share */
 	struct moderate *own[KINDS]; /* of each row, without the machine's */
 	struct moderate priors[KINDS];
 	size_t numbers;          /* one more than the largest of a session */
@@ -189,22 +188,58 @@ settle_variances(struct effect *f, int kind)
 	f->priors[kind] = moderate_prior(f->own[kind], f->n);
 }
 
-/* Compares places: side, session, time. */
+/* Compares places: session, time. */
 static int
 compare_residuals(const void *a, const void *b)
 {
 	const struct residual *x = a, *y = b;
 
-	return x->side != y->side ? x->side - y->side
-				  : model_compare_runs(&x->run, &y->run);
+	if (x->session != y->session)
+		return x->session < y->session ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
 }
 
 static void
-add_residual(
-    struct effect *f, size_t row, int side, const struct model_run *r, double e)
+add_residual(struct effect *f, size_t row, const struct model_run *r, double e)
 {
 	f->residuals[f->nresiduals++] =
-	    (struct residual){(uint32_t)row, side, {e, r->session, r->time}};
+	    (struct residual){e, r->time, r->session, (uint32_t)row};
+}
+
+/* Goes on to the next round that both sides of a row have, from run at[0] of
+ * the one and at[1] of the other on. Returns false if there is none. */
+static bool
+find_round(const struct model_row *r, size_t at[2])
+{
+	while (at[0] < r->n[0] && at[1] < r->n[1]) {
+		int c =
+		    model_compare_runs(&r->runs[0][at[0]], &r->runs[1][at[1]]);
+
+		if (c == 0)
+			return true;
+		at[0] += c < 0;
+		at[1] += c > 0;
+	}
+	return false;
+}
+
+/* Compares the runs of common rounds, if there are enough: at least half of
+ * those of the smaller side. */
+static void
+pair_runs(struct model_row *r)
+{
+	size_t least = r->n[0] < r->n[1] ? r->n[0] : r->n[1];
+	double sum = 0;
+
+	r->rounds = 0;
+	for (size_t at[2] = {0, 0}; find_round(r, at); at[0]++, at[1]++) {
+		sum += r->runs[1][at[1]].y - r->runs[0][at[0]].y;
+		r->rounds++;
+	}
+	r->pairs =
+	    r->rounds >= MODEL_PAIRS && 2 * r->rounds >= least ? r->rounds : 0;
+	if (r->pairs)
+		r->change = sum / (double)r->pairs;
 }
 
 /* Adds how much the means of sessions differ, as the variance of a round, from
@@ -216,65 +251,76 @@ add_between(struct moderate *to, const struct residual *v, size_t n)
 	for (size_t i = 0, end; i < n; i = end) {
 		double sum = 0;
 
-		for (end = i; end < n && v[end].run.session == v[i].run.session;
-		     end++)
-			sum += v[end].run.y;
+		for (end = i; end < n && v[end].session == v[i].session; end++)
+			sum += v[end].e;
 		to->var += sum * sum / (double)(end - i);
 		to->df++;
 	}
 }
 
-/* Compares the runs of common rounds, if there are enough: at least half of
- * those of the smaller side. */
+/* Adds the residuals of a paired row. */
 static void
-pair_runs(struct effect *f, size_t row)
+add_rounds(struct effect *f, size_t row)
 {
-	struct model_row *r = &f->rows[row];
-	struct residual *v = f->residuals + f->nresiduals;
-	size_t i = 0, k = 0, n = 0;
-	size_t least = r->n[0] < r->n[1] ? r->n[0] : r->n[1];
-	double mean = 0;
+	const struct model_row *r = &f->rows[row];
+	size_t from = f->nresiduals;
 
-	while (i < r->n[0] && k < r->n[1]) {
-		const struct model_run *x = &r->runs[0][i], *y = &r->runs[1][k];
-		int c = model_compare_runs(x, y);
+	for (size_t at[2] = {0, 0}; find_round(r, at); at[0]++, at[1]++) {
+		const struct model_run *x = &r->runs[0][at[0]];
 
-		if (c == 0) {
-			add_residual(f, row, ROUND, x, y->y - x->y);
-			mean += y->y - x->y;
-			n++;
-		}
-		i += c <= 0;
-		k += c >= 0;
+		add_residual(f, row, x, r->runs[1][at[1]].y - x->y - r->change);
 	}
-	r->rounds = n;
-	r->pairs = n >= MODEL_PAIRS && 2 * n >= least ? n : 0;
-	if (!r->pairs) {
-		f->nresiduals -= n;
-		return;
-	}
-	r->change = mean / (double)n;
-	for (i = 0; i < n; i++)
-		v[i].run.y -= r->change;
-	add_between(&f->own[BETWEEN][row], v, n);
+	add_between(&f->own[BETWEEN][row], &f->residuals[from], r->pairs);
 }
 
-/* Adds the residuals of an unpaired row to its sessions' means. */
+/* Adds the residuals of a side of an unpaired row to its sessions' means. */
 static void
-add_samples(struct effect *f, size_t row, struct serial *sum, double *series)
+add_samples(struct effect *f, size_t row, int side)
 {
 	const struct sessions *s = &f->sessions[row];
+	const struct model_run *v = f->rows[row].runs[side];
 
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t n = (size_t)s->v[i].n[side]; n; n--, v++)
+			add_residual(f, row, v, v->y - s->v[i].mean[side]);
+}
+
+/* Sets the residuals of a side of all unpaired rows, or of the rounds of all
+ * others, sorted by their places. */
+static void
+collect_residuals(struct effect *f, int side)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct model_row *r = &f->rows[i];
+
+		n += side == ROUND ? r->pairs : r->pairs ? 0 : r->n[side];
+	}
+	f->residuals = mem_resize(f->residuals, n, sizeof *f->residuals);
+	f->nresiduals = 0;
+	for (size_t i = 0; i < f->n; i++)
+		if (!f->rows[i].pairs && side != ROUND)
+			add_samples(f, i, side);
+		else if (f->rows[i].pairs && side == ROUND)
+			add_rounds(f, i);
+	mem_sort(f->residuals, n, sizeof *f->residuals, compare_residuals);
+}
+
+/* Adds how the runs of a row follow each other in their sessions. 'series' has
+ * room for them. */
+static void
+add_series(struct serial *sum, const struct model_row *r,
+    const struct sessions *s, double *series)
+{
 	for (int j = 0; j < 2; j++) {
-		const struct model_run *v = f->rows[row].runs[j];
+		const struct model_run *v = r->runs[j];
 
 		for (size_t i = 0; i < s->n; i++) {
 			size_t n = (size_t)s->v[i].n[j];
 
-			for (size_t k = 0; k < n; k++) {
+			for (size_t k = 0; k < n; k++)
 				series[k] = v[k].y - s->v[i].mean[j];
-				add_residual(f, row, j, &v[k], series[k]);
-			}
 			if (n && v->time < MODEL_UNORDERED)
 				serial_add(sum, series, n);
 			v += n;
@@ -282,28 +328,24 @@ add_samples(struct effect *f, size_t row, struct serial *sum, double *series)
 	}
 }
 
+/* Finds the rows that are paired, and the autocorrelation of the others. */
 static void
-collect_residuals(struct effect *f)
+find_pairs(struct effect *f)
 {
-	size_t most = 0;
 	struct serial sum = {0};
-	double *series;
+	double *series = NULL;
 
-	for (size_t i = 0; i < f->n; i++)
-		most += f->rows[i].n[0] + f->rows[i].n[1];
-	f->residuals = mem_array(most + 1, sizeof *f->residuals);
-	f->common = mem_array(most + 1, sizeof *f->common);
-	series = mem_array(most + 1, sizeof *series);
 	for (size_t i = 0; i < f->n; i++) {
-		pair_runs(f, i);
-		if (!f->rows[i].pairs)
-			add_samples(f, i, &sum, series);
+		struct model_row *r = &f->rows[i];
+
+		pair_runs(r);
+		if (r->pairs)
+			continue;
+		series = mem_resize(series, r->n[0] + r->n[1], sizeof *series);
+		add_series(&sum, r, &f->sessions[i], series);
 	}
 	f->metric->rho = serial_estimate(&sum);
 	free(series);
-	if (f->nresiduals)
-		qsort(f->residuals, f->nresiduals, sizeof *f->residuals,
-		    compare_residuals);
 }
 
 /*
@@ -315,26 +357,24 @@ static void
 weigh_rows(struct effect *f)
 {
 	double *v = mem_array(f->n + 1, sizeof *v), usual;
-	double(*count)[SIDES] = mem_array(f->n + 1, sizeof *count);
+	double *count = mem_array(f->n + 1, sizeof *count);
+	size_t n = 0;
 
+	for (size_t i = 0; i < f->n; i++)
+		f->weights[i] = 0;
 	for (size_t i = 0; i < f->nresiduals; i++) {
 		const struct residual *r = &f->residuals[i];
 
-		f->weights[r->row][r->side] += r->run.y * r->run.y;
-		count[r->row][r->side]++;
+		f->weights[r->row] += r->e * r->e;
+		count[r->row]++;
 	}
-	for (int side = 0; side < SIDES; side++) {
-		size_t n = 0;
-
-		for (size_t i = 0; i < f->n; i++)
-			if (count[i][side] > 0)
-				v[n++] = f->weights[i][side] /= count[i][side];
-		stats_sort(v, n);
-		usual = fmax(LEAST, stats_median(v, n));
-		for (size_t i = 0; i < f->n; i++)
-			f->weights[i][side] =
-			    1 / fmax(usual, f->weights[i][side]);
-	}
+	for (size_t i = 0; i < f->n; i++)
+		if (count[i] > 0)
+			v[n++] = f->weights[i] /= count[i];
+	stats_sort(v, n);
+	usual = fmax(LEAST, stats_median(v, n));
+	for (size_t i = 0; i < f->n; i++)
+		f->weights[i] = 1 / fmax(usual, f->weights[i]);
 	free(v);
 	free(count);
 }
@@ -342,43 +382,53 @@ weigh_rows(struct effect *f)
 /* Takes the mean of the residuals at one time, v[0] to v[n - 1], from them, and
  * adds their squares to their rows. */
 static void
-split_time(struct effect *f, const struct residual *v, size_t n)
+split_time(struct effect *f, int side, const struct residual *v, size_t n)
 {
 	bool separate = n >= MODEL_SEPARATE;
 	double mean = 0, all = 0;
 
 	for (size_t i = 0; separate && i < n; i++) {
-		double weight = f->weights[v[i].row][v[i].side];
+		double weight = f->weights[v[i].row];
 
-		mean += v[i].run.y * weight;
+		mean += v[i].e * weight;
 		all += weight;
 	}
 	mean /= separate ? all : 1;
 	for (size_t i = 0; i < n; i++) {
-		struct moderate *s = &f->own[v[i].side][v[i].row];
-		double weight = f->weights[v[i].row][v[i].side];
-		double e = v[i].run.y - mean;
+		struct moderate *s = &f->own[side][v[i].row];
+		double weight = f->weights[v[i].row];
+		double e = v[i].e - mean;
 
 		s->var += e * e * (separate ? all / (all - weight) : 1);
 		s->df++;
 	}
 	if (separate)
-		f->common[f->ncommon++] =
-		    (struct common){v->side, v->run.session, mean};
+		*MEM_ADD(f->common, f->ncommon, f->commoncap) =
+		    (struct common){side, v->session, mean};
 }
 
-/* Splits the residuals into the machine's and those of each row. */
+/* Splits the residuals of a side, or of rounds, into the machine's and those of
+ * each row. */
 static void
-measure_noise(struct effect *f)
+split_side(struct effect *f, int side)
 {
+	collect_residuals(f, side);
+	weigh_rows(f);
 	for (size_t i = 0, end; i < f->nresiduals; i = end) {
 		const struct residual *v = &f->residuals[i];
 
 		for (end = i + 1; end < f->nresiduals &&
 		     compare_residuals(v, &f->residuals[end]) == 0;)
 			end++;
-		split_time(f, v, end - i);
+		split_time(f, side, v, end - i);
 	}
+}
+
+static void
+measure_noise(struct effect *f)
+{
+	for (int side = 0; side < SIDES; side++)
+		split_side(f, side);
 	for (size_t i = 0; i < f->n; i++) {
 		for (int j = 0; j < 2; j++)
 			f->own[j][i].df -= f->sessions[i].of[j];
@@ -827,8 +877,7 @@ estimate_changes(struct model_row *rows, size_t n, const struct model_prior *p,
 		f.own[k] = mem_array(n + 1, sizeof *f.own[k]);
 	for (size_t i = 0; i < n; i++)
 		list_sessions(&f, i);
-	collect_residuals(&f);
-	weigh_rows(&f);
+	find_pairs(&f);
 	measure_noise(&f);
 	measure_sessions(&f);
 	for (size_t i = 0; i < n; i++)
