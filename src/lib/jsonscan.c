@@ -49,6 +49,7 @@ scan_exponent(struct jsonscan *c, const char *p)
 /*
  * Up to 2^53 and 10^22 numbers are exact, and so is one operation on them
  * (Clinger, How to read floating point numbers accurately, 1990, section 3).
+ * 'v' NULL: the value is not needed.
  */
 static inline const char *
 scan_number(struct jsonscan *c, const char *p, double *v)
@@ -58,6 +59,7 @@ scan_number(struct jsonscan *c, const char *p, double *v)
 	    1e19, 1e20, 1e21, 1e22};
 	const char *from = p, *first, *point;
 	ptrdiff_t digits, places = 0;
+	double large;
 	uint64_t m = 0;
 
 	p += *p == '-';
@@ -84,6 +86,8 @@ scan_number(struct jsonscan *c, const char *p, double *v)
 			return NULL;
 		digits = 99; /* leaves it to strtod */
 	}
+	if (!v && digits <= JSONSCAN_DIGITS - 2) /* it is finite */
+		return p;
 	if (digits <= 19 && m <= UINT64_C(1) << 53) {
 		*v = places ? (double)m / ten[places] : (double)m;
 		*v = *from == '-' ? -*v : *v;
@@ -91,8 +95,11 @@ scan_number(struct jsonscan *c, const char *p, double *v)
 	}
 	if (p - from > JSONSCAN_DIGITS)
 		return fail_scan(c, from, "a number is too long");
-	*v = strtod(from, NULL); /* reads what was scanned above */
-	return isfinite(*v) ? p : fail_scan(c, from, "a number is too large");
+	large = strtod(from, NULL); /* reads what was scanned above */
+	if (v)
+		*v = large;
+	return isfinite(large) ? p
+			       : fail_scan(c, from, "a number is too large");
 }
 
 /* Returns the first control character, quote or backslash. Tests eight bytes at
@@ -372,7 +379,7 @@ scan_value(struct jsonscan *c, const char *p, uint64_t *hash)
 		return p;
 	}
 	if (*p == '-' || is_digit(*p)) {
-		p = scan_number(c, p, &v);
+		p = scan_number(c, p, hash ? &v : NULL);
 		if (p && hash)
 			*hash = jsonhash_number(v);
 		return p;
