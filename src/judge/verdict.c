@@ -123,12 +123,10 @@ verdict_start(const double *x, size_t m, const double *y, size_t n)
 }
 
 void
-verdict_take(struct verdict_facts *f, const struct model_row *r)
+verdict_take_change(struct verdict_facts *f, const struct model_row *r)
 {
-	double wide = model_half_width(r, .95);
+	double wide;
 
-	f->paired = r->pairs > 0;
-	f->method = r->pairs ? "rounds" : r->shared > 0 ? "sessions" : "runs";
 	f->change = r->change;
 	if (f->median[0] > 0 && f->median[1] >= 0)
 		f->ratio = r->logs ? exp(f->change) : 1 + f->change;
@@ -136,14 +134,27 @@ verdict_take(struct verdict_facts *f, const struct model_row *r)
 		return;
 	f->se = sqrt(r->error.var);
 	f->df = r->error.df;
+	if (!r->logs)
+		return;
+	wide = model_half_width(r, .95);
+	f->lo95 = exp(f->change - wide);
+	f->hi95 = exp(f->change + wide);
+}
+
+void
+verdict_take(struct verdict_facts *f, const struct model_row *r)
+{
+	verdict_take_change(f, r);
+	f->paired = r->pairs > 0;
+	f->method = r->pairs ? "rounds" : r->shared > 0 ? "sessions" : "runs";
+	if (r->own.df < 1)
+		return;
 	f->wide = model_half_width(r, .90);
 	f->least = r->least;
 	f->p = fmax(r->down, r->up);
 	f->up = r->up > r->down;
 	if (!r->logs)
 		return;
-	f->lo95 = exp(f->change - wide);
-	f->hi95 = exp(f->change + wide);
 	f->lo90 = exp(f->change - f->wide);
 	f->hi90 = exp(f->change + f->wide);
 }

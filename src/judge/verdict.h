@@ -88,7 +88,10 @@ struct verdict_facts {
 struct verdict_facts verdict_start(
     const double *x, size_t m, const double *y, size_t n);
 
-/* Sets the results by a row that was judged. */
+/* Sets the change, its error and the 95 % interval by a row that was judged. */
+void verdict_take_change(struct verdict_facts *, const struct model_row *);
+
+/* Sets all results by it. */
 void verdict_take(struct verdict_facts *, const struct model_row *);
 
 /* Makes both sides the same measurement: the ratio is 1, whatever the noise. */

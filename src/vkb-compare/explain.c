@@ -209,7 +209,7 @@ explain_changes(struct str *s, const struct row *r)
 	str_addc(s, '\n');
 	if (!r->has_rest)
 		return;
-	rest = infer_rest(r);
+	rest = infer_rest(r, true);
 	str_add(s, "  rest       the change relative to the other cases: ");
 	explain_change(s, &rest);
 	str_add(s, "; ");

@@ -233,14 +233,14 @@ set_busy(const struct group *g, struct model_row *models)
 }
 
 struct verdict_facts
-infer_rest(const struct row *row)
+infer_rest(const struct row *row, bool whole)
 {
 	struct verdict_facts f = row->facts;
 	struct model_row m = row->model;
 
 	m.change = m.rest;
 	m.error = m.rest_error;
-	verdict_take(&f, &m);
+	(whole ? verdict_take : verdict_take_change)(&f, &m);
 	return f;
 }
 

@@ -30,8 +30,9 @@ enum { INFER_COMMON = 5 }; /* cases at least, to speak of all */
  * and was not measured. */
 void infer_rows(struct comparison *, const struct rules *);
 
-/* Returns the facts of a row for its change relative to the other cases. */
-struct verdict_facts infer_rest(const struct row *);
+/* Returns the facts of a row for its change relative to the other cases; if not
+ * 'whole', those of verdict_take_change. */
+struct verdict_facts infer_rest(const struct row *, bool whole);
 
 /* Describes a row with noise, of which more runs or sessions are planned. */
 struct plan infer_plan(const struct row *);

@@ -58,7 +58,7 @@ set_text(struct json *rec, const char *key, struct str *s)
 static struct json *
 make_rest(const struct row *r)
 {
-	struct verdict_facts f = infer_rest(r);
+	struct verdict_facts f = infer_rest(r, false);
 	struct json *j = json_object();
 
 	json_set_num(j, "ratio", f.ratio);

@@ -148,7 +148,7 @@ struct changetext
 report_rest(const struct row *r)
 {
 	struct changetext t = report_changetext(r);
-	struct verdict_facts rest = infer_rest(r);
+	struct verdict_facts rest = infer_rest(r, false);
 
 	t.ratio = rest.ratio;
 	t.lo = rest.lo95;
@@ -220,8 +220,8 @@ bool
 report_is_by_rest(const struct row *r)
 {
 	return r->has_rest && !is_clear(report_changetext(r), r->margin) &&
-	    (is_clear(report_rest(r), r->margin) ||
-		!verdict_is_beyond(&r->facts, r->facts.change, r->margin));
+	    (!verdict_is_beyond(&r->facts, r->facts.change, r->margin) ||
+		is_clear(report_rest(r), r->margin));
 }
 
 struct changetext
