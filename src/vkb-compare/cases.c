@@ -138,12 +138,22 @@ add_part(struct kase *k, struct part part)
 	k->parts[k->nparts++] = part;
 }
 
+/* Summaries are written in this order. */
+static bool
+are_sorted(const struct cases *c)
+{
+	for (size_t i = 1; i < c->n; i++)
+		if (compare_cases_and_parts(&c->v[i - 1], &c->v[i]) > 0)
+			return false;
+	return true;
+}
+
 static void
 merge_cases(struct cases *c)
 {
 	size_t n = 0;
 
-	if (c->n)
+	if (!are_sorted(c))
 		qsort(c->v, c->n, sizeof *c->v, compare_cases_and_parts);
 	for (size_t i = 0; i < c->n; i++) {
 		struct kase *k = &c->v[i], *last = n ? &c->v[n - 1] : NULL;
