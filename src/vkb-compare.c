@@ -374,6 +374,7 @@ compare_sides(const struct sides *s, const struct rules *r,
 		subject_name_by_files(&c[i], files->v, files->n);
 	for (size_t i = 0; i < *n && o->ci; i++)
 		c[i].on_likely = o->on_likely ? o->on_likely : "ok";
+	cases_forget_configs(&s->base);
 	decide_all(c, *n, r);
 	for (size_t i = 0; i < *n; i++)
 		report_describe_together(&c[i]);

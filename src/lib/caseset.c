@@ -32,12 +32,20 @@ caseset_new(void)
 }
 
 void
+caseset_forget_trees(struct caseset *s)
+{
+	for (size_t i = 0; i < intern_count(s->sorted); i++) {
+		json_free(s->objects[i].tree);
+		s->objects[i].tree = NULL;
+	}
+}
+
+void
 caseset_free(struct caseset *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < intern_count(s->sorted); i++)
-		json_free(s->objects[i].tree);
+	caseset_forget_trees(s);
 	intern_free(s->written);
 	intern_free(s->sorted);
 	free(s->ids);

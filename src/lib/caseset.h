@@ -40,7 +40,9 @@ uint64_t caseset_member_hash(
 /* Returns the object as text with sorted keys. Borrowed. */
 const char *caseset_text(const struct caseset *, size_t id);
 
-/* Returns the object, which is parsed when it is asked for. Borrowed. */
+/* Returns the object, which is parsed when it is asked for. Borrowed until
+ * caseset_forget_trees, which saves memory. */
 const struct json *caseset_tree(struct caseset *, size_t id);
+void caseset_forget_trees(struct caseset *);
 
 #endif

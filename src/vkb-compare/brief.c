@@ -18,11 +18,12 @@
 static const struct row *
 find_first(const struct brief_case *b)
 {
-	const char *primary = metric_primary(b->pair->side[0]->config);
+	const char *primary;
 
 	for (size_t i = 0; i < b->n; i++)
 		if (b->rows[i].primary && !b->rows[i].common)
 			return &b->rows[i];
+	primary = metric_primary(cases_config(b->pair->side[0]));
 	for (size_t i = 0; i < b->n; i++)
 		if (strcmp(b->rows[i].name, primary) == 0)
 			return &b->rows[i];

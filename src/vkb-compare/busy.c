@@ -16,9 +16,9 @@
 static const char *
 get_scenario(const struct kase *k)
 {
-	const char *mix = k ? json_get_str(k->config, "mix") : NULL;
+	const char *mix = k ? json_get_str(cases_config(k), "mix") : NULL;
 
-	return mix || !k ? mix : json_get_str(k->config, "replay");
+	return mix || !k ? mix : json_get_str(cases_config(k), "replay");
 }
 
 /* Returns the median over the runs of one side; NAN: they do not say it. */

@@ -22,7 +22,7 @@ add_case(struct cases *c, struct part part)
 
 	c->v = mem_grow(c->v, c->n, &c->cap, sizeof *c->v);
 	k = &c->v[c->n++];
-	*k = (struct kase){.config = caseset_tree(c->configs, part.config),
+	*k = (struct kase){.configs = c->configs,
 	    .subject = caseset_tree(c->met, part.subject),
 	    .key = caseset_text(c->configs, part.config),
 	    .who = part.subject};
@@ -282,6 +282,19 @@ cases_get(const struct cases *c, const char *key, size_t who)
 	return c->n ? bsearch(&k, c->v, c->n, sizeof k, compare_cases) : NULL;
 }
 
+const struct json *
+cases_config(const struct kase *k)
+{
+	return k->config ? k->config
+			 : caseset_tree(k->configs, k->parts->config);
+}
+
+void
+cases_forget_configs(const struct cases *c)
+{
+	caseset_forget_trees(c->configs);
+}
+
 double
 cases_sum(const struct kase *k, const char *key)
 {
@@ -321,7 +334,7 @@ cases_seconds(const struct kase *k)
 	const struct sample *s = cases_runs(k, "elapsed_s");
 
 	return s->n ? stats_mean(s->v, s->n)
-		    : json_get_num(k->config, "duration_s", NAN);
+		    : json_get_num(cases_config(k), "duration_s", NAN);
 }
 
 double

@@ -16,7 +16,9 @@ struct part_reader;
 struct sample;
 
 struct kase {
-	const struct json *config, *subject; /* borrowed from the sets */
+	const struct json *subject; /* borrowed from its set */
+	const struct json *config;  /* NULL: it is of the set; cases_config */
+	struct caseset *configs;
 	struct part *parts; /* the first has the metrics of all */
 	size_t nparts;
 	size_t nagain;   /* parts[nparts..]: duplicates, not counted */
@@ -52,6 +54,11 @@ int cases_compare_keys(const char *, const char *);
 
 /* Returns the case of this key and subject, or NULL. */
 const struct kase *cases_get(const struct cases *, const char *key, size_t who);
+
+/* Returns the configuration; borrowed, until cases_forget_configs, after which
+ * it is read again when it is asked for. */
+const struct json *cases_config(const struct kase *);
+void cases_forget_configs(const struct cases *);
 
 /* Sum over the parts of a number of the record: "n", "failed". */
 double cases_sum(const struct kase *, const char *key);

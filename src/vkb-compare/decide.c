@@ -128,8 +128,8 @@ expect_seconds(const struct pairing *p)
 	for (size_t j = 0; j < 2; j++) {
 		const struct kase *k = p->side[j];
 
-		sum +=
-		    cases_seconds(k) + json_get_num(k->config, "warmup_s", 0);
+		sum += cases_seconds(k) +
+		    json_get_num(cases_config(k), "warmup_s", 0);
 	}
 	return sum;
 }

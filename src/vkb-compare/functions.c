@@ -64,7 +64,7 @@ find_profile(const struct functions *f, const struct kase *k)
 
 	if (!n)
 		return NULL;
-	write_key(&key, k->config, k->subject);
+	write_key(&key, cases_config(k), k->subject);
 	id = intern_find(f->keys, key.s, key.len);
 	str_free(&key);
 	return id < n && f->v[id].n ? f->v[id].v : NULL;

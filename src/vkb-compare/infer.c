@@ -301,32 +301,6 @@ note_sessions(struct comparison *c, const struct group *g)
 	}
 }
 
-/* Returns what the configurations of all cases on both sides share, so that the
- * name of the row for all cases differs from theirs only in the command. */
-static struct json *
-share_config(const struct comparison *c)
-{
-	struct json *shared = json_object();
-	const struct json *first = NULL;
-
-	for (size_t i = 0; i < c->npairs && !first; i++)
-		if (c->pairs[i].side[0] && c->pairs[i].side[1])
-			first = c->pairs[i].side[0]->config;
-	for (const struct json *j = json_first(first); j; j = json_next(j)) {
-		bool same = true;
-
-		for (size_t i = 0; i < c->npairs && same; i++)
-			if (c->pairs[i].side[0] && c->pairs[i].side[1])
-				same = json_equal(j,
-				    json_get(c->pairs[i].side[0]->config,
-					json_key(j)));
-		if (same)
-			json_set(shared, json_key(j), json_dup(j));
-	}
-	json_set_str(shared, "command", INFER_ALL);
-	return shared;
-}
-
 /* Makes the pair of the rows that stand for all cases. */
 static void
 make_everything(struct comparison *c)
@@ -334,7 +308,8 @@ make_everything(struct comparison *c)
 	struct kase *k = mem_new(sizeof *k);
 	struct json *whole = json_object();
 
-	k->config = share_config(c);
+	json_set_str(c->shared, "command", INFER_ALL);
+	k->config = c->shared;
 	k->nparts = 1;
 	k->parts = mem_new(sizeof *k->parts);
 	json_set_num(whole, "n", 1);
@@ -517,7 +492,6 @@ infer_free(struct comparison *c)
 
 	if (!k)
 		return;
-	json_free((struct json *)(size_t)k->config);
 	json_free((struct json *)(size_t)k->parts[0].rest);
 	free(k->parts);
 	free(k);

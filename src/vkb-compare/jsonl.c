@@ -87,7 +87,7 @@ make_delta(const struct comparison *c, const struct row *r,
 	struct json *rec = record_new("delta"), *values = json_array(), *needed;
 	struct str text = {0};
 
-	json_set(rec, "config", json_dup(r->pair->side[0]->config));
+	json_set(rec, "config", json_dup(cases_config(r->pair->side[0])));
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
 	json_set_str(rec, "metric", r->name);
@@ -151,7 +151,7 @@ make_lost_case(const struct kase *k, size_t side)
 	struct json *j = json_object();
 
 	json_set_str(j, "side", side ? "contender" : "baseline");
-	json_set(j, "config", json_dup(k->config));
+	json_set(j, "config", json_dup(cases_config(k)));
 	json_set_num(j, "n", cases_sum(k, "n"));
 	json_set_num(j, "failed", cases_sum(k, "failed"));
 	json_set_filled(j, "errors", cases_errors(k));
@@ -327,7 +327,7 @@ make_shift(const struct comparison *c, const struct shift *shift)
 	struct json *rec = record_new("shift"), *all = json_array();
 	struct json *ks = json_object();
 
-	json_set(rec, "config", json_dup(shift->pair->side[0]->config));
+	json_set(rec, "config", json_dup(cases_config(shift->pair->side[0])));
 	json_set(rec, "baseline", json_dup(c->subject[0]));
 	json_set(rec, "contender", json_dup(c->subject[1]));
 	json_set_str(rec, "hist", shift->hist);

@@ -119,7 +119,8 @@ pair_likely(struct candidate *a, size_t n, struct candidate *b, size_t m)
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < m && !a[i].partner; k++) {
 			if (b[k].partner || is_other_case(&a[i], &b[k]) ||
-			    !is_compatible(a[i].k->config, b[k].k->config))
+			    !is_compatible(
+				cases_config(a[i].k), cases_config(b[k].k)))
 				continue;
 			if (!a[i].fits++)
 				a[i].first = k;
@@ -160,8 +161,10 @@ pair_cases(const struct cases *base, size_t base_who,
 		p[at].side[1] = y;
 		if (!y || strcmp(x->key, y->key) == 0)
 			continue;
-		describe_lacking(&note, x->config, y->config, "contender");
-		describe_lacking(&note, y->config, x->config, "baseline");
+		describe_lacking(
+		    &note, cases_config(x), cases_config(y), "contender");
+		describe_lacking(
+		    &note, cases_config(y), cases_config(x), "baseline");
 		p[at].note = str_take(&note);
 	}
 	for (size_t k = 0; k < m; k++)
@@ -320,7 +323,7 @@ judge_metrics(struct comparison *c, struct pairing *p, const struct rules *r)
 static void
 mark_primary(struct comparison *c, const struct pairing *p, size_t from)
 {
-	const char *name = metric_primary(p->side[0]->config);
+	const char *name = metric_primary(cases_config(p->side[0]));
 	struct row *first = NULL;
 
 	for (size_t i = from; i < c->nrows; i++) {
@@ -443,7 +446,7 @@ judge_name_pairs(struct comparison *c)
 
 			if (!k || all_failed(k))
 				continue;
-			configs[n++] = k->config;
+			configs[n++] = cases_config(k);
 			break;
 		}
 	names = casename_new(configs, n);
@@ -453,15 +456,30 @@ judge_name_pairs(struct comparison *c)
 
 		if (k)
 			p->name[i % 2] = i % 2 && p->side[0] &&
-				p->side[0]->config == k->config
+				cases_config(p->side[0]) == cases_config(k)
 			    ? p->name[0]
-			    : casename_of(names, k->config);
+			    : casename_of(names, cases_config(k));
 		if (all_failed(k))
-			casename_differs(names, k->config);
+			casename_differs(names, cases_config(k));
 	}
 	c->common = casename_common(names);
 	casename_free(names);
 	free(configs);
+}
+
+/* Leaves of what the configurations of pairs share what that of this one has:
+ * so the name of a row for all cases differs from theirs only in the command.
+ */
+static void
+share_config(struct comparison *c, const struct json *config)
+{
+	if (!c->shared)
+		c->shared = json_dup(config);
+	for (const struct json *j = json_first(c->shared), *next; j; j = next) {
+		next = json_next(j);
+		if (!json_equal(j, json_get(config, json_key(j))))
+			json_del(c->shared, json_key(j));
+	}
 }
 
 void
@@ -485,6 +503,8 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		for (size_t j = 0; j < 2; j++)
 			c->unmatched[j] += p->side[j] && !p->side[!j] &&
 			    !all_failed(p->side[j]);
+		if (p->side[0] && p->side[1])
+			share_config(c, cases_config(p->side[0]));
 		if (lost || !p->side[0] || !p->side[1])
 			continue;
 		c->matched++;
@@ -531,6 +551,7 @@ judge_free(struct comparison *c)
 		json_free(c->named[j]);
 	}
 	free(c->common);
+	json_free(c->shared);
 	free_pairs(c->pairs, c->npairs);
 	infer_free(c);
 	*c = (struct comparison){0};
@@ -539,5 +560,6 @@ judge_free(struct comparison *c)
 bool
 judge_is_time(const struct row *r)
 {
-	return !r->common && metric_is_time(r->name, r->pair->side[0]->config);
+	return !r->common &&
+	    metric_is_time(r->name, cases_config(r->pair->side[0]));
 }

@@ -166,6 +166,7 @@ struct comparison {
 	/* What likely regressions do to a CI job, "ok" or "fail"; NULL: the
 	 * headline does not say it. */
 	const char *on_likely;
+	struct json *shared;       /* of the configurations of all pairs */
 	struct pairing everything; /* stands for all cases */
 	struct metric_facts *metrics;
 	size_t nmetrics;

@@ -122,7 +122,7 @@ has_secret(const struct brief *b)
 	for (size_t i = 0; i < b->n && !any; i++) {
 		const struct kase *k =
 		    b->v[i].pair ? b->v[i].pair->side[1] : NULL;
-		char *text = k ? json_print(k->config) : NULL;
+		char *text = k ? json_print(cases_config(k)) : NULL;
 
 		any = text && strstr(text, REDACT_STARS);
 		free(text);

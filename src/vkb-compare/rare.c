@@ -67,7 +67,7 @@ rare_measure(struct row *row)
 
 	*of = (struct rare){0};
 	if (!(row->metric->rare_margin > 0) || row->exact ||
-	    !metric_has_rate(row->pair->side[0]->config) ||
+	    !metric_has_rate(cases_config(row->pair->side[0])) ||
 	    strcmp(row->margin_from, "table") != 0 ||
 	    (row->waiver.reason && !isinf(row->waiver.limit)))
 		return;

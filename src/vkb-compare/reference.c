@@ -30,7 +30,7 @@ has_ratio(const struct kase *k)
 static bool
 share_session(const struct pairing *p)
 {
-	const char *name = metric_primary(p->side[0]->config);
+	const char *name = metric_primary(cases_config(p->side[0]));
 	const struct sample *a = cases_runs(p->side[0], name);
 	const struct sample *b = cases_runs(p->side[1], name);
 

@@ -916,17 +916,19 @@ report_describe_together(struct comparison *c)
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		const struct row *work = NULL, *time = NULL, *cpu = NULL;
+		const struct row *of = r;
 		bool calls = false;
 
 		for (; r < end && r->pair == p; r++) {
 			calls = calls || is_call(r);
 			if (report_is_work(r))
 				work = r;
-			else if (judge_is_time(r))
-				time = r;
-			else if (is_cpu(r))
-				cpu = r;
 		}
+		for (; work && of < r; of++)
+			if (judge_is_time(of))
+				time = of;
+			else if (is_cpu(of))
+				cpu = of;
 		if (work)
 			describe_pair(p, work, choose_time(time, cpu), calls);
 	}

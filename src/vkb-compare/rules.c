@@ -107,11 +107,11 @@ rules_apply(const struct rules *r, struct row *row, struct metric *m)
 	set_exactness(row, m);
 	replaced = m->instead_of ? p->reference < REFERENCE_SAME
 				 : reference_replaces(p, row->name);
-	m->gate = !replaced && metric_is_gate(m, k->config);
+	m->gate = !replaced && metric_is_gate(m, cases_config(k));
 	row->margin = m->margin;
 	row->margin_from = "table";
 	policy_find_answer(
-	    r->policy, k->config, p->name[0], row->name, r->today, &a);
+	    r->policy, cases_config(k), p->name[0], row->name, r->today, &a);
 	apply_answer(row, m, &a, "policy");
 	row->exact = a.exact == 1 || m->exact;
 	row->waiver = a.waiver;
@@ -119,7 +119,7 @@ rules_apply(const struct rules *r, struct row *row, struct metric *m)
 	row->session_df = a.session_df;
 	apply_options(r, row, m);
 	shown = metric_is_shown(r->metrics, m, a.gate, &row->gate);
-	row->keys_differ = m->grows && metric_keys_differ(k->config);
+	row->keys_differ = m->grows && metric_keys_differ(cases_config(k));
 	row->unreached = metric_follows_rate(row->name, strlen(row->name)) &&
 	    p->side[1] &&
 	    (is_unreached(p->side[0]) || is_unreached(p->side[1]));
