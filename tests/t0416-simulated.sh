@@ -31,4 +31,17 @@ cells 60 'visible: rounds n=5 cv 3%' 2
 cells 60 'needs: rounds n=5 cv 4%, 4% changed' 1
 cells 20 'p99.9 calm: stall in' 1
 test_status 2 'a number of reports below one' "$VKB_BUILD/bench/verdicts" -n 0
+
+# column N: prints the Nth column of alarms and of changes found
+column() {
+  awk -F '|' -v i="$1" 'NR == 3 { n = split($1, a, " "); split($2, b, " "); print a[n - 4 + i], b[i] }' .out
+}
+
+# The whole program says of the same runs what the code says that is linked here.
+for cell in 'stopped when clear, up to 12' 'p99.9 3 times as often in 1 of 10'; do
+  test_that "vkb-compare judges: $cell" "$VKB_BUILD/bench/verdicts" -s 7 -n 8 -k "$cell" \
+    -p "$VKB_BIN/vkb-compare"
+  test_same "$(column 1)" "$(column 4)" 'it gives as many alarms and finds as much'
+done
+test_status 2 'a program that prints no report' "$VKB_BUILD/bench/verdicts" -n 1 -k "$cell" -p true
 test_done

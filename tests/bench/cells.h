@@ -6,7 +6,13 @@
 
 #include <stdbool.h>
 
-enum { METRICS = 3, MOST_RUNS = 100, MOST_NEEDED = 600, MOST_VALUES = 1200 };
+enum {
+	METRICS = 3,
+	MOST_CASES = 500,
+	MOST_RUNS = 100,
+	MOST_NEEDED = 600,
+	MOST_VALUES = 1200
+};
 
 static const char *const metric_names[METRICS] = {
     "rps", "p50_latency_ms", "p99_latency_ms"};
