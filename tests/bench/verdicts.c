@@ -910,9 +910,12 @@ simulate_cell(const struct cell *c, int reports, uint64_t seed)
 			to[i] += from[i];
 	}
 	close(ends[0]);
-	for (int status; wait(&status) > 0;)
-		if (status)
-			exit(2);
+	while (wait(NULL) > 0)
+		;
+	if (all.reports < reports) {
+		fprintf(stderr, "verdicts: a process has failed\n");
+		exit(2);
+	}
 	return all;
 }
 
@@ -1004,7 +1007,7 @@ int
 main(int argc, char **argv)
 {
 	const char *text = "";
-	int reports = 1000, opt, missed = 0;
+	int reports = 1000, opt, ran = 0, missed = 0;
 	/* Cells with a goal of alarms, of changes found, and who misses it. */
 	int quiet = 0, sharp = 0, alarms[RULES] = {0}, found[RULES] = {0};
 	uint64_t seed = 1;
@@ -1050,6 +1053,7 @@ main(int argc, char **argv)
 				metric_find("rps")->margin},
 			    (size_t)c.n);
 		r = simulate_cell(&c, reports, seed);
+		ran++;
 		missed += !print_cell(&c, &r);
 		quiet += c.alarms_most > 0;
 		sharp += c.found_least > 0;
@@ -1057,6 +1061,11 @@ main(int argc, char **argv)
 			alarms[k] += has_many_alarms(&c, &r, k);
 			found[k] += has_few_found(&c, &r, k);
 		}
+	}
+	if (!ran) {
+		fprintf(
+		    stderr, "verdicts: no cell has '%s' in its name\n", text);
+		return 2;
 	}
 	print_missed("more false alarms", quiet, alarms);
 	print_missed("fewer changes found", sharp, found);
