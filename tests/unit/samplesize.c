@@ -187,6 +187,9 @@ bounds(void)
 	    "of a few autocorrelated runs no visible change is known");
 	p.runs = 8;
 	tap_ok(plan_change(&p) > .05, "eight of them have one");
+	p.error.var = 1e6;
+	tap_ok(plan_sessions(&p, (const size_t[]){1, 1}, 1, -.05) == 0,
+	    "no number of sessions shows a change in such noise");
 }
 
 int
