@@ -98,6 +98,10 @@ printf '[{"command":"SET"' >named/8.1.0/metrics.json
 test_status 2 'a file that is not JSON is an error' vkb-parse named
 test_match '^vkb-parse: named/8.1.0/metrics.json:' .err 'the error names the file'
 test_same 3 "$(wc -l <.out | tr -d ' ')" 'the other files are read'
+rm -r named/8.1.0
+printf '{"type":"run","v":1}\n' >named/8.2.0/runs/a.jsonl
+test_status 2 'a bad file among the records is an error' vkb-parse named
+test_same 3 "$(wc -l <.out | tr -d ' ')" 'the others are read, too'
 
 # --- the rows of the table
 

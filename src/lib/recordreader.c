@@ -202,8 +202,6 @@ has_type(char first, enum json_type type)
 		return first == '"';
 	case JSON_BOOL:
 		return first == 't' || first == 'f';
-	case JSON_NULL:
-		return first == 'n';
 	default:
 		return first == '-' || (first >= '0' && first <= '9');
 	}

@@ -1,10 +1,13 @@
 /* Names and units of metrics: of the table, guessed, and of other tools. */
 #include "tap.h"
 
+#include "counted.h"
 #include "json.h"
 #include "metric.h"
+#include "record.h"
 #include "units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void
@@ -258,9 +261,48 @@ ratios(void)
 	tap_ok(n == METRIC_RATIOS, "METRIC_RATIOS is the number of ratios");
 }
 
+/* Values and counts of the same runs. */
+static void
+counts(void)
+{
+	const double v[] = {NAN, 5, 7}, of[] = {3, NAN, 4};
+
+	tap_ok(!counted_any(v, of, 2), "no run has both a value and a count");
+	tap_ok(counted_any(v, of, 3), "one has");
+}
+
+/* Which parts of a load are records. */
+static void
+parts(void)
+{
+	static const struct {
+		const char *i, *n;
+		bool good;
+	} of[] = {{"1", "1", true}, {"2", "3", true}, {"3", "3", true},
+	    {"0", "3", false}, {"4", "3", false}, {"1.5", "3", false},
+	    {"1", "2.5", false}, {"1", "0", false}, {"1", "1000001", false}};
+
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		char text[200];
+		struct json *rec;
+
+		snprintf(text, sizeof text,
+		    "{\"type\":\"part\",\"v\":1,\"subject\":{},\"config\":{},"
+		    "\"run\":{\"session\":\"s\",\"index\":1,\"part\":{\"i\":%s,"
+		    "\"n\":%s}},\"metrics\":{},\"status\":\"ok\"}",
+		    of[i].i, of[i].n);
+		rec = json_parse(text, strlen(text), NULL, NULL);
+		tap_ok((record_check(rec, "test") == 0) == of[i].good,
+		    "part %s of %s", of[i].i, of[i].n);
+		json_free(rec);
+	}
+}
+
 int
 main(void)
 {
+	counts();
+	parts();
 	units();
 	ratios();
 	guesses();
