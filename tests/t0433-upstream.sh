@@ -70,7 +70,7 @@ vkb-parse results/*/metrics.json >files
 test_same "$(cat files)" "$(cat folder)" 'the runs of a folder are those of its files'
 test_status 1 'vkb-detect finds the step' vkb-detect -f text -f jsonl:changes folder
 test_match '^30 commits in the order of their time' .out 'the commits are in the order of their times'
-test_match "^regression at $(printf %.8s "$planted") of 2026-03-20, 21 of 30" .out \
+test_match "^regression at $(printf %.8s "$planted") \(2026-03-20\), 21 of 30" .out \
   'the report names the commit of the step'
 test_same "$planted SET 1
 $planted SET 10" "$(jq -r 'select(.metric == "rps" and .kind == "regression") |
