@@ -257,9 +257,35 @@ refused() {
   test_match "$refused_why" .err "$refused_what: the error says why"
   test_absent 'hide' .err "$refused_what: without the secret"
 }
-test_that 'a tag of digits is accepted' sh -c 'cd clone && exec vkb ci github https://github.example/we/vkb 20261130'
-test_match "^ *vkb-ref: 20261130$" .out 'and is in the file'
-test_match "'20261130' has to be a tag or a branch of vkb" .err 'a message says that a part of a commit would not do'
+# What may be a part of a commit has to be a name at the URL, which git finds here.
+git init -q --bare vkb.git
+commit=$(git -C vkb.git -c user.name=me -c user.email=me@here commit-tree -m x "$(git -C vkb.git mktree </dev/null)")
+git -C vkb.git update-ref refs/tags/20261130 "$commit"
+git -C vkb.git update-ref refs/heads/deadbeef "$commit"
+there() {
+  (cd clone && GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=url.$scratch/vkb.git.insteadOf \
+    GIT_CONFIG_VALUE_0=https://github.example/we/vkb "$@")
+}
+for name in 20261130 deadbeef; do
+  test_that "the tag or branch $name is accepted" there vkb ci github https://github.example/we/vkb $name
+  test_match "^ *vkb-ref: $name$" .out 'and is in the file'
+  test_empty_file .err 'without a message'
+done
+part=$(echo "$commit" | cut -c 1-7)
+test_status 2 'a part of a commit is an error' there vkb ci github https://github.example/we/vkb "$part"
+test_same "vkb: '$part' is no tag and no branch of https://github.example/we/vkb, and CI takes no part of a commit: write all of it" \
+  "$(cat .err)" 'which says what to write'
+test_empty_file .out 'no file is printed'
+refused 'a part of a commit of a server that does not answer' "does not tell whether '0123abc' is a tag" \
+  github https://github.example/we/vkb 0123abc
+own=$(git -C clone rev-parse HEAD)
+test_status 2 'a part of a commit that the clone of vkb has' there bin/vkb ci gitlab \
+  https://github.example/we/vkb "$(echo "$own" | cut -c 1-9)"
+test_match "write all of it, 'vkb ci gitlab https://github.example/we/vkb $own'$" .err 'the error has all of it'
+alone() { (cd clone && "$@"); }
+for name in v1.0 "$id" 0.9; do
+  test_that "without an answer the name $name is accepted" alone vkb ci github https://github.example/we/vkb "$name"
+done
 refused 'vkb on another server' 'mirror vkb there' gitlab https://gitlab.example/we/vkb "$id"
 refused 'vkb in a group of GitLab, for GitHub' 'has no OWNER/NAME' github https://github.example/a/we/vkb "$id"
 refused 'a URL without an owner' 'has no OWNER/NAME' github https://github.example/vkb "$id"
