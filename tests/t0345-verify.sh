@@ -314,6 +314,8 @@ test_match 'signal 9' dead.err 'the error has the signal'
 
 cat >moving <<'END'
 . ./lib
+. "$tests/wait.sh"
+has_begun() { [ -s moved.err ] || ! kill -0 $load; }
 ports=
 for node in $VKB_NODES; do ports="$ports -p ${node#*:}"; done
 set -- $VKB_NODES
@@ -323,7 +325,7 @@ for loop in '-P 9 -c 3 -n 300000' '-R 20000 -c 3 -n 40000'; do
   "$ENGINE" $ports --cluster --verify --progress --mix 'GET 9 SET 1' -r 5000 --values 10-20 $loop >moved 2>moved.err &
   load=$!
   # The load waits while the first slots move, so that it sends to the node before.
-  until [ -s moved.err ] || ! kill -0 $load; do :; done
+  wait_until 20 has_begun
   kill -STOP $load
   from=$(valkey-cli -p "${1#*:}" cluster myid) to=$(valkey-cli -p "${2#*:}" cluster myid)
   # Slots move until the load ends, 60 at a time, so that few processes are started.
