@@ -7,9 +7,20 @@
 browser_need playwright-core@1.48.2 axe-core@4.10.2
 
 perl "$tests/planted.pl" >planted
-vkb-history -q add results planted
+# release VERSION COMMIT FACTOR: prints the runs of a release, which is a commit behind this
+# one of the branch, with its throughput multiplied by FACTOR
+release() {
+  jq -c --arg version "$1" --arg commit "$2" --argjson factor "$3" '
+    (.subject.commit // .commit) as $own | select($own | startswith($commit)) |
+    ("8" + $own[1:]) as $new |
+    if .type == "commit" then .commit = $new | .parents = [$own] | .title = "Release \($version)"
+    else .subject.commit = $new | .subject.ref = $version | .metrics.rps *= $factor end' planted
+}
+release 8.0.1 9e3779b1 1 >releases
+release 8.1.0-rc1 daa66d13 .9 >>releases
+vkb-history -q add results planted releases
 test_that 'a site of 60 commits and 24 cases is accepted' vkb-history site results site
-test_match '^vkb-history: 61 pages made' .err 'each commit has a page'
+test_match '^vkb-history: 63 pages made' .err 'each commit has a page'
 ends=$(sed -n 's/^slow regression from \([0-9a-f]*\) .* to \([0-9a-f]*\) .*/from \1 to \2/p' site/changes.txt)
 test_match '^from [0-9a-f]{8} to [0-9a-f]{8}$' "$(echo "$ends" >ends; echo ends)" 'a slow regression has two ends'
 test_same "$ends" "$(sed -n 's/.*from <a[^>]*>\([0-9a-f]*\)<.*<br>to <a[^>]*>\([0-9a-f]*\)<.*/from \1 to \2/p' site/index.html)" \
@@ -107,6 +118,22 @@ browse(async b => {
   await p.locator('.browse input').fill('');
   await p.locator('.browse select').selectOption('changed');
   log('with changes:', await rows.count());
+  // Any two commits.
+  const compare = async () => (await p.locator('#compared tbody tr').allInnerTexts())
+    .map(t => t.replace(/\s+/g, ' ').trim());
+  log('facts:', (await text('main > .quiet')).replace(/made on [0-9-]{10}/, 'made on a day'));
+  await p.locator('#compare > summary').click();
+  log('compared:', (await compare()).length, '|', await text('#compared code'));
+  log('releases:', (await p.locator('#before optgroup[label=Releases] option').allTextContents()).join(', '));
+  for (const [id, release] of [['#before', '8.0.1,'], ['#after', '8.1.0-rc1,']])
+    await p.locator(id).selectOption(await p.locator(id + ' option', { hasText: release }).getAttribute('value'));
+  log('of releases:', (await compare()).slice(0, 2).join(' | '), '|', await text('#compared code'));
+  for (const width of [400, 1280]) {
+    await p.setViewportSize({ width, height: 900 });
+    await judge(p, 'two commits ' + width);
+  }
+  await p.locator('.browse select').selectOption('');
+  log('marked:', (await p.locator('.browse .release').allInnerTexts()).join(', '));
   await p.emulateMedia({ media: 'print' });
   log('printed:', await p.locator('.controls:visible').count(), 'controls');
   await p.close();
@@ -140,11 +167,16 @@ change: -7.3%
 case: LPUSH P1 16B
 found: HSET P10 256B | 1 of 24 cases
 found: 0 of 24 cases
-commits: 60
+commits: 62
 commits of a title: 10
 with changes: 6
+facts: Project valkey-io/valkey. 62 commits, 24 cases, 2026-01-02 to 2026-04-07. Page made on a day. All cases: 50 clients, 10 s.
+compared: 72 | vkb-compare 76c90bcb0000000000000000000000000000003b.jsonl 1500857c0000000000000000000000000000003c.jsonl
+releases: 8.1.0-rc1, 2026-01-05 8aa66d13 Release 8.1.0-rc1, 8.0.1, 2026-01-02 8e3779b1 Release 8.0.1
+of releases: LPUSH P10 16B throughput 1.22M req/s 1.08M req/s -11.6% | SADD P10 16B throughput 996K req/s 882K req/s -11.4% | vkb-compare 8e3779b100000000000000000000000000000001.jsonl 8aa66d1300000000000000000000000000000003.jsonl
+marked: 8.1.0-rc1, 8.0.1
 printed: 0 controls
-without scripts: 24 charts, 60 commits, 60 titles, 0 controls
+without scripts: 24 charts, 62 commits, 60 titles, 0 controls
 END
 test_same "$(cat want)" "$(cat log)" \
   'charts, keys, links and search work; axe-core finds nothing; nothing is fetched'

@@ -603,6 +603,52 @@ branch_read_values(const struct branch *h, const struct branch_series *s,
 	free(c.counts);
 }
 
+struct placed { /* a value of a point */
+	uint32_t place;
+	double v;
+};
+
+/* By point, then by value. */
+static int
+compare_placed(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->place != y->place)
+		return x->place < y->place ? -1 : 1;
+	return (x->v > y->v) - (x->v < y->v);
+}
+
+void
+branch_read_medians(
+    const struct branch *h, const struct branch_series *s, double *to)
+{
+	struct part c = take_part(h, s);
+	struct placed *all = mem_array(c.n + 1, sizeof *all);
+	double *v = mem_array(c.n + 1, sizeof *v);
+	size_t n = 0;
+
+	if (c.counts)
+		counted_keep(
+		    is_newest_counted(&c, h->npoints), c.v, c.counts, c.n);
+	for (size_t i = 0; i < c.n; i++)
+		if (!isnan(c.v[i]))
+			all[n++] = (struct placed){c.runs[i].session, c.v[i]};
+	mem_sort(all, n, sizeof *all, compare_placed);
+	for (size_t i = 0; i < h->npoints + h->nlost; i++)
+		to[i] = NAN;
+	for (size_t i = 0, k; i < n; i += k) {
+		for (k = 0; i + k < n && all[i + k].place == all[i].place; k++)
+			v[k] = all[i + k].v;
+		to[all[i].place] = stats_median(v, k);
+	}
+	free(all);
+	free(v);
+	free(c.runs);
+	free(c.v);
+	free(c.counts);
+}
+
 void
 branch_free_values(struct branch_values *v)
 {

@@ -102,6 +102,11 @@ void branch_read_values(const struct branch *, const struct branch_series *,
     struct branch_values *);
 void branch_free_values(struct branch_values *);
 
+/* Reads the median of a series at each of all npoints + nlost points; NAN: it
+ * was not measured there. */
+void branch_read_medians(
+    const struct branch *, const struct branch_series *, double *);
+
 /*
  * Returns the index of the first point at or after a commit (or label, ref) or
  * date, npoints if that is after all of them, and -1, after reporting it, if it

@@ -267,7 +267,7 @@ set_name(struct machine *m)
 		m->name = mem_str(m->like->name);
 		return;
 	}
-	m->name = !*m->processor ? mem_str("unknown machine")
+	m->name = !*m->processor ? mem_str(MACHINES_UNKNOWN)
 	    : m->like->host == HOST_SOME
 	    ? mem_printf("other hosts with %s", m->processor)
 	    : mem_printf("a host with %s", m->processor);

@@ -17,6 +17,9 @@
 struct json;
 struct machines;
 
+/* The name of a machine of which nothing is known. */
+#define MACHINES_UNKNOWN "unknown machine"
+
 struct machines *machines_new(void);
 void machines_free(struct machines *);
 

@@ -6,6 +6,7 @@
 #include "caseset.h"
 #include "changepoint.h"
 #include "changetext.h"
+#include "clock.h"
 #include "err.h"
 #include "folder.h"
 #include "html.h"
@@ -170,6 +171,16 @@ add_series(struct trends *t, const struct branch_series *s, size_t *cap)
 	    (struct trend_series){t->ncases - 1, s->metric, s->machine, v};
 }
 
+/* Is it a series by which cases are judged? */
+static bool
+is_judged(const struct branch_series *s)
+{
+	const struct metric m = metric_guess(s->metric);
+
+	return m.gate || m.closed ||
+	    strcmp(s->metric, metric_primary(s->config)) == 0;
+}
+
 /*
  * Reads all records of the archive, which is borrowed, as vkb-detect does.
  * Returns -1, after reporting it, if some could not be read; the others are
@@ -190,13 +201,12 @@ read_trends(struct trends *t, const struct archive *a)
 	t->cases = mem_array(b->nseries + 1, sizeof *t->cases);
 	for (size_t i = 0; i < b->nseries; i++) {
 		const struct branch_series *s = &b->series[i];
-		const struct metric m = metric_guess(s->metric);
-		const char *primary = metric_primary(s->config);
 
 		if (!i || s->kase != s[-1].kase)
-			t->cases[t->ncases++] = (struct trend_case){
-			    s->kase, casename_of(b->names, s->config), primary};
-		if (m.gate || m.closed || strcmp(s->metric, primary) == 0)
+			t->cases[t->ncases++] = (struct trend_case){s->kase,
+			    casename_of(b->names, s->config),
+			    metric_primary(s->config)};
+		if (is_judged(s))
 			add_series(t, s, &cap);
 	}
 	return rc;
@@ -539,6 +549,7 @@ struct site {
 	size_t nrecords;
 	struct changegroups changes;
 	bool unknown;          /* the changes could not be found */
+	char today[CLOCK_ISO]; /* when the page is made */
 	struct json *was, *is; /* manifests */
 	char *work, *pages;    /* folders: of temporary files; of pages */
 	size_t made, kept, gone;
@@ -1211,6 +1222,46 @@ write_lead(struct str *s, const struct site *x)
 	str_free(&text);
 }
 
+/* Returns the repository of the newest commit that has one, or NULL. */
+static const char *
+find_project(const struct archive *a)
+{
+	for (size_t i = a->n; i-- > 0;) {
+		const char *s = json_get_str(a->v[i].subject, "repository");
+
+		if (s && *s)
+			return s;
+	}
+	return NULL;
+}
+
+enum { MACHINES = 3 }; /* that are named */
+
+/* Writes "Project valkey-io/valkey. Measured on alpha (Xeon). ". */
+static void
+write_origin(struct str *s, const struct site *x)
+{
+	const struct machines *m = x->trends.machines;
+	const char *project = find_project(&x->archive);
+	size_t n = machines_count(m), named = n < MACHINES ? n : MACHINES;
+
+	if (project)
+		markup_printf(s, "Project %s. ", project);
+	if (n == 1 && strcmp(machines_name(m, 0), MACHINES_UNKNOWN) == 0)
+		return;
+	str_add(s, "Measured on ");
+	for (size_t i = 0; i < named; i++) {
+		const char *is = machines_processor(m, i);
+
+		markup_printf(s, *is ? "%s%s (%s)" : "%s%s%s", i ? ", " : "",
+		    machines_name(m, i), is);
+	}
+	if (n > named)
+		str_printf(s, " and %zu more machine%s", n - named,
+		    num_plural((double)(n - named)));
+	str_add(s, ". ");
+}
+
 static void
 write_facts(struct str *s, const struct site *x)
 {
@@ -1220,9 +1271,12 @@ write_facts(struct str *s, const struct site *x)
 		str_add(s, "<p>No commits yet.</p>\n");
 		return;
 	}
-	str_printf(s, "<p class=\"quiet\">%zu commit%s, %zu case%s, %s to %s.",
-	    a->n, num_plural((double)a->n), a->cases,
-	    num_plural((double)a->cases), a->v[0].day, a->v[a->n - 1].day);
+	str_add(s, "<p class=\"quiet\">");
+	write_origin(s, x);
+	str_printf(s, "%zu commit%s, %zu case%s, %s to %s.", a->n,
+	    num_plural((double)a->n), a->cases, num_plural((double)a->cases),
+	    a->v[0].day, a->v[a->n - 1].day);
+	markup_printf(s, " Page made on %s.", x->today);
 	if (*x->trends.common && x->trends.ncases == a->cases)
 		markup_printf(s, " All cases: %s.", x->trends.common);
 	if (a->n < 10)
@@ -1230,6 +1284,137 @@ write_facts(struct str *s, const struct site *x)
 		    " Changes are found from 10 commits on, those of exact "
 		    "counts from 2.");
 	str_add(s, "</p>\n");
+}
+
+/* --- any two commits, compared by the script of the page */
+
+/* Is it the name of a release, as 8.0.1, v8.0.1 and 8.1.0-rc2? A
+ * branch is called 8.0. */
+static bool
+is_release(const char *s)
+{
+	size_t digits, parts = 0;
+
+	if (!s)
+		return false;
+	s += *s == 'v';
+	for (; (digits = strspn(s, "0123456789")) > 0; parts++) {
+		s += digits;
+		if (*s != '.')
+			break;
+		s++;
+	}
+	if (parts < 2 || !digits)
+		return false;
+	if (str_starts(s, "-rc"))
+		s += 3 + strspn(s + 3, "0123456789");
+	return !*s;
+}
+
+/* Returns the release that an entry is of; NULL: of none. Borrowed. */
+static const char *
+get_release(const struct archive_entry *e)
+{
+	const char *ref = json_get_str(e->subject, "ref"),
+		   *label = json_get_str(e->subject, "label");
+
+	return is_release(ref) ? ref : is_release(label) ? label : NULL;
+}
+
+/* Writes the entries to choose from, of releases or of all others. */
+static void
+write_choices(struct str *s, const struct archive *a, bool releases)
+{
+	size_t n = 0;
+
+	for (size_t i = a->n; i-- > 0;) {
+		const struct archive_entry *e = &a->v[i];
+		const char *release = get_release(e);
+		struct str label = {0};
+
+		if ((release != NULL) != releases)
+			continue;
+		if (!n++)
+			markup_printf(s, "<optgroup label=\"%s\">\n",
+			    releases ? "Releases" : "Commits");
+		archive_entry_label(&label, e);
+		markup_printf(s,
+		    "<option value=\"%zu\" data-file=\"%s.jsonl\">%s%s%s"
+		    "</option>\n",
+		    i, e->key, release ? release : "", release ? ", " : "",
+		    label.s);
+		str_free(&label);
+	}
+	str_add(s, n ? "</optgroup>\n" : "");
+}
+
+/* Writes the median of a series at each entry of the archive, unless fewer than
+ * two have one. */
+static void
+write_medians(struct str *s, const struct site *x,
+    const struct branch_series *series, double *points)
+{
+	const struct branch *b = &x->trends.branch;
+	const struct metric m = metric_guess(series->metric);
+	struct str values = {0}, metric = {0};
+	char *name;
+	size_t n = 0;
+
+	branch_read_medians(b, series, points);
+	for (size_t i = 0; i < x->archive.n; i++) {
+		size_t at = branch_find_point(b, x->archive.v[i].subject);
+		double v = at < b->npoints + b->nlost ? points[at] : NAN;
+
+		n += !isnan(v);
+		str_add(&values, i ? " " : "");
+		if (isnan(v))
+			str_addc(&values, '-');
+		else
+			str_printf(&values, "%.6g", v);
+	}
+	if (n > 1) {
+		name = casename_of(b->names, series->config);
+		metric_write_label(&metric, series->metric);
+		markup_printf(s,
+		    "<li data-case=\"%s\" data-metric=\"%s\" data-unit=\"%s\" "
+		    "data-machine=\"%s\" data-values=\"%s\"></li>\n",
+		    name, metric.s, m.unit,
+		    b->machines > 1
+			? machines_name(x->trends.machines, series->machine)
+			: "",
+		    values.s);
+		free(name);
+	}
+	str_free(&values);
+	str_free(&metric);
+}
+
+/* The script shows it, and fills the table. */
+static void
+write_comparison(struct str *s, const struct site *x)
+{
+	const struct branch *b = &x->trends.branch;
+	double *points = mem_array(b->npoints + b->nlost + 1, sizeof *points);
+
+	if (x->archive.n > 1) {
+		str_add(s,
+		    "<details id=\"compare\" hidden><summary><h2>Compare two "
+		    "commits</h2></summary>\n"
+		    "<div class=\"controls\"><label>Before <select "
+		    "id=\"before\">\n");
+		write_choices(s, &x->archive, true);
+		write_choices(s, &x->archive, false);
+		str_add(s,
+		    "</select></label> <label>After <select id=\"after\">"
+		    "</select></label></div>\n<ul hidden>\n");
+		for (size_t i = 0; i < b->nseries; i++)
+			if (is_judged(&b->series[i]))
+				write_medians(s, x, &b->series[i], points);
+		str_add(s,
+		    "</ul>\n<div id=\"compared\"></div>\n"
+		    "</details>\n");
+	}
+	free(points);
 }
 
 /* --- commits */
@@ -1285,12 +1470,17 @@ write_commit_row(
 	    status.len ? "changed" : "same", e->failed ? " failed" : "");
 	archive_entry_link(s, e, INDEX_PAGES "/");
 	str_printf(s, "</th><td class=\"day\">%s</td><td>", e->day);
+	if (get_release(e))
+		markup_printf(s, "<span class=\"badge release\">%s</span> ",
+		    get_release(e));
 	if (status.len)
 		str_add(s, status.s);
 	else if (find_place(&x->trends, e) == x->trends.n)
 		markup_printf(s, "<span class=\"quiet\">%s</span> ",
-		    !newest || is_same_branch(e, newest) ? "not judged"
-							 : get_branch(e));
+		    !newest || is_same_branch(e, newest) ||
+			    is_release(get_branch(e))
+			? "not judged"
+			: get_branch(e));
 	else if (!x->unknown && !e->failed)
 		str_add(s, "<span class=\"quiet\">no change</span>");
 	if (e->failed)
@@ -1342,6 +1532,7 @@ write_index_page(struct str *s, const struct site *x)
 	write_facts(s, x);
 	for (size_t i = 0; i < PARTS; i++)
 		write_part(s, x, (enum part)i);
+	write_comparison(s, x);
 	write_case_charts(s, x);
 	write_commits(s, x);
 	str_add(s, "</main>\n<p id=\"tip\" role=\"status\" hidden></p>\n");
@@ -1937,6 +2128,8 @@ site_write(const char *dir, const char *out, const char *url, bool quiet)
 		return err_fail_sys("cannot read '%s'", dir);
 	closedir(d);
 	if (url && html_check_url("--commit-url", url) < 0)
+		return -1;
+	if (clock_today(s.today, getenv("SOURCE_DATE_EPOCH")) < 0)
 		return -1;
 	if (is_same_folder(dir, out))
 		return err_fail(

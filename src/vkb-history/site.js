@@ -70,6 +70,79 @@
   });
   window.addEventListener('scroll', hide, { passive: true });
 
+  /* Two commits: their medians, those that changed most first. */
+  var compare = document.getElementById('compare');
+
+  function human(v) { /* as the texts of the charts */
+    var size = Math.abs(v), by = 1, unit = '';
+    [[1e3, 'K'], [1e6, 'M'], [1e9, 'G'], [1e12, 'T']].forEach(function (step) {
+      if (size >= step[0] * .9995) {
+        by = step[0];
+        unit = step[1];
+      }
+    });
+    size /= by;
+    if (size > 0 && size < .0995 && !unit) return v.toPrecision(3);
+    return (v / by).toFixed(size >= 99.95 ? unit ? 0 : 1 : size >= 9.995 ? 1 : unit ? 2 : 3) + unit;
+  }
+
+  function element(parent, tag, text, className) {
+    var e = document.createElement(tag);
+    e.textContent = text;
+    if (className) e.className = className;
+    parent.append(e);
+    return e;
+  }
+
+  function changed() {
+    var ends = ['before', 'after'].map(function (id) { return document.getElementById(id); });
+    var to = document.getElementById('compared'), table, body;
+    var titles = ['Case', 'Metric', 'Before', 'After', 'Change'];
+    var rows = Array.from(compare.querySelectorAll('li')).map(function (li) {
+      var all = li.dataset.values.split(' ');
+      var v = ends.map(function (e) { return all[e.value] === '-' ? NaN : +all[e.value]; });
+      return { of: li.dataset, v: v, ratio: v[1] / v[0] };
+    }).filter(function (r) { return !isNaN(r.v[0]) && !isNaN(r.v[1]); });
+    rows.sort(function (a, b) {
+      return Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)) || 0;
+    });
+    to.replaceChildren();
+    if (!rows.length) {
+      element(to, 'p', 'These two have no case of one machine in common.');
+      return;
+    }
+    var note = element(to, 'p', 'Medians, without a verdict: two sessions differ ' +
+      'even without a change. To judge them, run this in the folder of the history: ', 'quiet');
+    element(note, 'code', 'vkb-compare ' + ends.map(function (e) {
+      return e.selectedOptions[0].dataset.file;
+    }).join(' '));
+    table = element(element(to, 'div', '', 'scroll'), 'table', '', 'cards');
+    body = element(element(table, 'thead', ''), 'tr', '');
+    titles.forEach(function (t, i) {
+      element(body, 'th', t, i > 1 ? 'n' : '').scope = 'col';
+    });
+    body = element(table, 'tbody', '');
+    rows.forEach(function (r) {
+      var row = element(body, 'tr', '');
+      var size = 100 * (r.ratio - 1), unit = r.of.unit && ' ' + r.of.unit;
+      element(row, 'th', r.of.case).scope = 'row';
+      [r.of.metric + (r.of.machine && ' on ' + r.of.machine), human(r.v[0]) + unit,
+        human(r.v[1]) + unit, isFinite(size) ? (size < 0 ? '' : '+') + size.toFixed(1) + '%' : '-'
+      ].forEach(function (text, i) {
+        element(row, 'td', text, i ? 'n' : '').dataset.head = titles[i + 1];
+      });
+    });
+  }
+  if (compare) {
+    var before = document.getElementById('before'), after = document.getElementById('after');
+    after.append.apply(after, Array.from(before.children, function (e) { return e.cloneNode(true); }));
+    after.value = Math.max.apply(null, Array.from(after.options, function (o) { return +o.value; }));
+    before.value = Math.max(0, after.value - 1);
+    [before, after].forEach(function (e) { e.addEventListener('change', changed); });
+    compare.addEventListener('toggle', changed);
+    compare.hidden = false;
+  }
+
   var field = document.getElementById('find-case');
   var figures = Array.from(document.querySelectorAll('.cases figure'));
   function filter() {

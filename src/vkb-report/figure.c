@@ -7,6 +7,7 @@
 #include "intern.h"
 #include "json.h"
 #include "markup.h"
+#include "machines.h"
 #include "mem.h"
 #include "metric.h"
 #include "model.h"
@@ -667,7 +668,6 @@ enum { HISTORY_STEPS = 400 };
 
 #define SEVERAL "several machines together"
 #define OTHERS "other machines"
-#define UNKNOWN "unknown machine"
 
 /* Orders cells by time, also those of the baseline. */
 static int
@@ -783,7 +783,7 @@ find_host(const struct cell *c)
 
 	if (record_env_varied(c->rec, "host"))
 		return SEVERAL;
-	return host && *host ? host : UNKNOWN;
+	return host && *host ? host : MACHINES_UNKNOWN;
 }
 
 /* Sets the look of each point, one for each host, and the legend. Returns the
