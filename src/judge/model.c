@@ -52,6 +52,8 @@ enum { SCALES = sizeof scales / sizeof *scales };
  * means of sessions, and of T. The first SIDES are those of residuals. */
 enum { ROUND = 2, SIDES, BETWEEN = SIDES, CASE, KINDS };
 
+const struct model_row model_none;
+
 int
 model_compare_runs(const void *a, const void *b)
 {

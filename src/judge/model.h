@@ -66,6 +66,8 @@ struct model_row {
 	double down, up; /* probability that the value fell, or rose */
 };
 
+extern const struct model_row model_none; /* of a row without noise */
+
 /* What is known of a metric before its runs are looked at. */
 struct model_prior {
 	double session_sd, case_sd; /* of S and T, in ln(value) */

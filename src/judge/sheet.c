@@ -158,6 +158,17 @@ sheet_rows(struct sheet *s)
 	return s->rows;
 }
 
+struct model_row *
+sheet_take_rows(struct sheet *s)
+{
+	struct model_row *rows = s->rows;
+
+	for (size_t i = 0; i < s->nrows; i++)
+		rows[i].runs[0] = rows[i].runs[1] = NULL;
+	s->rows = NULL;
+	return rows;
+}
+
 double
 sheet_step(const struct sheet *s)
 {

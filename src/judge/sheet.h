@@ -35,6 +35,9 @@ void sheet_add(struct sheet *, size_t row, int side, double value,
  * after it. */
 struct model_row *sheet_rows(struct sheet *);
 
+/* Returns these rows without their runs; the caller frees them. */
+struct model_row *sheet_take_rows(struct sheet *);
+
 /* The step of the values, 0 if they have none. */
 double sheet_step(const struct sheet *);
 

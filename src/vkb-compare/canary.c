@@ -59,7 +59,7 @@ compare_with_history(
 	struct verdict_facts f = {.ratio = NAN};
 
 	if (x.n)
-		f = infer_samples((struct sample[2]){x, row->used[1]},
+		f = infer_samples((struct sample[2]){x, *row->used[1]},
 		    metric_has_clock(row->metric), &prior);
 	sample_free(&x);
 	return f;

@@ -308,10 +308,9 @@ cases_sum(const struct kase *k, const char *key)
 const struct sample *
 cases_runs(const struct kase *k, const char *metric)
 {
-	static const struct sample none;
 	const struct part_metric *m = part_metric(k->parts, metric);
 
-	return m ? &m->runs : &none;
+	return m ? &m->runs : &sample_none;
 }
 
 bool

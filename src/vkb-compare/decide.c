@@ -55,7 +55,7 @@ static bool
 is_unchanged(const struct comparison *c, const struct row *r)
 {
 	return r->facts.paired && !r->exact && !r->common &&
-	    r->model.noise[0].var > ROUNDING * ROUNDING && !c->ndifferences &&
+	    r->model->noise[0].var > ROUNDING * ROUNDING && !c->ndifferences &&
 	    is_same_server(c);
 }
 
@@ -91,7 +91,7 @@ static bool
 has_turns(const struct comparison *c)
 {
 	for (size_t i = 0; i < c->nrows; i++)
-		if (!c->rows[i].facts.paired && !c->rows[i].model.rounds &&
+		if (!c->rows[i].facts.paired && !c->rows[i].model->rounds &&
 		    !c->rows[i].exact && !c->rows[i].common)
 			return false;
 	return true;
@@ -293,7 +293,7 @@ add_overall(struct comparison *c, const char *name)
 
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *row = &c->rows[i];
-		const struct model_row *m = &row->model;
+		const struct model_row *m = row->model;
 
 		/* A ratio of how often requests are slow is none of values. */
 		if (row->common || row->rare.above_ms > 0 ||

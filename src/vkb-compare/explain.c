@@ -52,7 +52,7 @@ explain_value(struct str *s, double v)
 static void
 explain_values(struct str *s, const char *side, const struct row *r, size_t j)
 {
-	const struct sample *of = &r->used[j];
+	const struct sample *of = r->used[j];
 
 	str_printf(s, "  %-9s  %zu run%s:", side, of->n, num_plural(of->n));
 	for (size_t i = 0; i < of->n && i < SHOWN; i++) {
@@ -86,7 +86,7 @@ explain_change(struct str *s, const struct verdict_facts *f)
 static void
 explain_noise(struct str *s, const struct row *r)
 {
-	const struct model_row *m = &r->model;
+	const struct model_row *m = r->model;
 	const struct metric_facts *of = r->of;
 
 	str_printf(s, "  noise      %s%.2f%%", m->pairs ? "of a ratio " : "",
@@ -138,7 +138,7 @@ explain_runs(struct str *s, const struct row *r)
 static void
 explain_sessions(struct str *s, const struct comparison *c, const struct row *r)
 {
-	const size_t *n = r->common ? c->sessions : r->model.sessions_of;
+	const size_t *n = r->common ? c->sessions : r->model->sessions_of;
 	const struct metric_facts *of = r->of;
 
 	if (!n[0] || r->exact)

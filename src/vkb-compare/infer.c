@@ -116,18 +116,18 @@ number_session(struct session_names *t, const struct round *r, int side)
 /* Adds the runs of both sides; 'rare' is the row if it is judged by slow
  * requests. Returns false if one has no session. */
 static bool
-add_samples(struct sheet *sheet, size_t row, const struct sample s[2],
+add_samples(struct sheet *sheet, size_t row, const struct sample *const s[2],
     struct session_names *names, const struct row *rare)
 {
 	bool known = true;
 
 	for (int j = 0; j < 2; j++)
-		for (size_t i = 0; i < s[j].n; i++) {
-			const struct round *r = &s[j].rounds[i];
+		for (size_t i = 0; i < s[j]->n; i++) {
+			const struct round *r = &s[j]->rounds[i];
 
 			known = known && r->session;
 			sheet_add(sheet, row, j,
-			    rare ? rare_value(rare, (size_t)j, i) : s[j].v[i],
+			    rare ? rare_value(rare, (size_t)j, i) : s[j]->v[i],
 			    number_session(names, r, j), r->block);
 		}
 	return known;
@@ -145,7 +145,8 @@ infer_samples(
 
 	for (int j = 0; j < 2; j++)
 		add_blocks(&names, &s[j], j);
-	add_samples(sheet, 0, s, &names, NULL);
+	add_samples(sheet, 0, (const struct sample *const[2]){&s[0], &s[1]},
+	    &names, NULL);
 	row = sheet_rows(sheet);
 	model_judge(row, 1, prior, &m);
 	verdict_take(&f, row);
@@ -236,7 +237,7 @@ struct verdict_facts
 infer_rest(const struct row *row, bool whole)
 {
 	struct verdict_facts f = row->facts;
-	struct model_row m = row->model;
+	struct model_row m = *row->model;
 
 	m.change = m.rest;
 	m.error = m.rest_error;
@@ -252,8 +253,7 @@ is_zero(const struct verdict_facts *f)
 }
 
 static void
-set_row(
-    struct row *row, const struct model_row *m, const struct metric_facts *of)
+set_row(struct row *row, struct model_row *m, const struct metric_facts *of)
 {
 	row->of = of;
 	verdict_take(&row->facts, m);
@@ -262,8 +262,7 @@ set_row(
 		row->dropped = m->n[0] + m->n[1] - 2 * m->pairs;
 		row->facts.m = row->facts.n = m->pairs;
 	}
-	row->model = *m;
-	row->model.runs[0] = row->model.runs[1] = NULL;
+	row->model = m;
 	if (row->rare.above_ms > 0)
 		row->rare.share[1] = rare_change(row, row->facts.ratio);
 	/* Equal values of p99.9 may have other counts of slow requests. */
@@ -271,7 +270,7 @@ set_row(
 		!(row->rare.above_ms > 0 && row->facts.change != 0)) ||
 	    is_zero(&row->facts)) {
 		verdict_make_identical(&row->facts);
-		row->model.sessions_of[0] = row->model.sessions_of[1] = 0;
+		m->sessions_of[0] = m->sessions_of[1] = 0;
 		return;
 	}
 	row->has_rest = of->model.separate && m->logs && m->shared > 0;
@@ -289,9 +288,9 @@ note_sessions(struct comparison *c, const struct group *g)
 		const struct row *row = g->rows[i];
 
 		for (size_t j = 0; j < 2; j++)
-			if (row->model.sessions_of[j] > c->sessions[j])
-				c->sessions[j] = row->model.sessions_of[j];
-		if (!row->model.sessions_of[0] || of->model.known ||
+			if (row->model->sessions_of[j] > c->sessions[j])
+				c->sessions[j] = row->model->sessions_of[j];
+		if (!row->model->sessions_of[0] || of->model.known ||
 		    (c->assumed &&
 			!(row->primary &&
 			    of->prior.session_sd >
@@ -350,19 +349,21 @@ add_common(struct comparison *c, const struct group *g)
 	    .of = g->of,
 	    .visible = NAN,
 	    .minutes = NAN,
-	    .model = {.logs = true,
-		.n = {g->n, g->n},
-		.change = m->moved,
-		.own = m->moved_error,
-		.error = m->moved_error,
-		.least = m->common,
-		.shared = 1,
-		.down = m->down,
-		.up = m->up}};
+	    .used = {&sample_none, &sample_none},
+	    .model = &g->of->common};
 	size_t runs = 0;
 
 	if (!like)
 		return;
+	g->of->common = (struct model_row){.logs = true,
+	    .n = {g->n, g->n},
+	    .change = m->moved,
+	    .own = m->moved_error,
+	    .error = m->moved_error,
+	    .least = m->common,
+	    .shared = 1,
+	    .down = m->down,
+	    .up = m->up};
 	row.waiver = like->waiver;
 	for (size_t i = 0; i < g->n; i++) {
 		const struct row *of = g->rows[i];
@@ -383,7 +384,7 @@ add_common(struct comparison *c, const struct group *g)
 	row.facts.m = row.facts.n = g->n;
 	row.facts.median[0] = 1;
 	row.facts.median[1] = exp(m->moved);
-	verdict_take(&row.facts, &row.model);
+	verdict_take(&row.facts, row.model);
 	if (!c->everything.side[0])
 		make_everything(c);
 	c->rows = mem_grow(c->rows, c->nrows, &c->cap, sizeof *c->rows);
@@ -403,8 +404,8 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 
 	of->name = g->rows[0]->name;
 	for (size_t i = 0; i < 2 * g->n; i++)
-		add_blocks(&names, &g->rows[i % g->n]->used[i / g->n],
-		    (int)(i / g->n));
+		add_blocks(
+		    &names, g->rows[i % g->n]->used[i / g->n], (int)(i / g->n));
 	for (size_t i = 0; i < g->n; i++)
 		if (!add_samples(sheet, i, g->rows[i]->used, &names,
 			rare ? g->rows[i] : NULL))
@@ -421,8 +422,9 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	model_judge(models, g->n, &of->prior, &of->model);
 	for (size_t i = 0; i < g->n; i++) {
 		set_row(g->rows[i], &models[i], of);
-		apart += g->rows[i]->model.sessions_of[0] > 0;
+		apart += g->rows[i]->model->sessions_of[0] > 0;
 	}
+	of->rows = sheet_take_rows(sheet);
 	note_sessions(c, g);
 	if (g->n >= INFER_COMMON && apart == g->n && !rare)
 		add_common(c, g);
@@ -462,7 +464,7 @@ struct plan
 infer_plan(const struct row *row)
 {
 	const struct metric_facts *of = row->of;
-	struct plan p = plan_describe(&row->model, &of->model);
+	struct plan p = plan_describe(row->model, &of->model);
 	double by = row->common ? 1 : of->model.separate ? .265 : 1.7;
 	bool known = of->model.known;
 
@@ -475,11 +477,11 @@ infer_plan(const struct row *row)
 	 * factors were fitted to the cells "visible" of tests/bench/verdicts.
 	 */
 	if (row->has_rest && of->cases >= INFER_COMMON) {
-		p.error = row->model.rest_error;
-	} else if (row->model.shared > 0 && (row->has_rest || !known)) {
-		p.error = (struct moderate){row->model.own.var +
-			row->model.sessions + by * of->model.sessions.var,
-		    known ? row->model.own.df : INFINITY};
+		p.error = row->model->rest_error;
+	} else if (row->model->shared > 0 && (row->has_rest || !known)) {
+		p.error = (struct moderate){row->model->own.var +
+			row->model->sessions + by * of->model.sessions.var,
+		    known ? row->model->own.df : INFINITY};
 		p.known = !known;
 	}
 	return p;

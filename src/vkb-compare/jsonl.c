@@ -93,8 +93,8 @@ make_delta(const struct comparison *c, const struct row *r,
 	json_set_str(rec, "metric", r->name);
 	json_set_str(rec, "better", metric_better_name(r->metric->better));
 	json_set(rec, "n", json_pair((double)f->m, (double)f->n));
-	json_push(values, make_numbers(&r->used[0]));
-	json_push(values, make_numbers(&r->used[1]));
+	json_push(values, make_numbers(r->used[0]));
+	json_push(values, make_numbers(r->used[1]));
 	json_set(rec, "values", values);
 	json_set(rec, "median", json_pair(f->median[0], f->median[1]));
 	json_set_num(rec, "ratio", f->ratio);

@@ -242,7 +242,8 @@ add_row(struct comparison *c, struct pairing *p, const struct part_metric *base,
 	if (!x->n || !y->n)
 		return;
 	row = (struct row){.pair = p,
-	    .used = {*x, *y},
+	    .used = {x, y},
+	    .model = &model_none,
 	    .name = base->name,
 	    .visible = NAN,
 	    .minutes = NAN};
@@ -537,6 +538,8 @@ judge_free(struct comparison *c)
 		free(c->one_sided[i].name);
 	for (size_t i = 0; i < c->shifts.n; i++)
 		free(c->shifts.v[i].hist);
+	for (size_t i = 0; i < c->nmetrics; i++)
+		free(c->metrics[i].rows);
 	free(c->metrics);
 	free(c->shifts.v);
 	free(c->canaries);

@@ -59,8 +59,8 @@ struct row {
 	double session_sd; /* of the policy, in ln(value), with session_df */
 	double session_df; /* 0: it does not say it */
 	struct rare rare;  /* judged by counts of slow requests */
-	struct sample used[2];         /* values, by side; borrowed */
-	struct model_row model;        /* its noise; the runs are not kept */
+	const struct sample *used[2];  /* values, by side; borrowed */
+	const struct model_row *model; /* its noise, without the runs */
 	const struct metric_facts *of; /* NULL: it has no noise */
 	struct verdict_facts facts;
 	size_t needed;  /* runs of too few, or rounds; 0: not known */
@@ -114,6 +114,7 @@ struct metric_facts {
 	const char *assumed; /* of what the default is: "virtual machine" */
 	bool one_by_one;     /* the sides of a session were not interleaved */
 	double needs_p;      /* the probability that one more claim needs */
+	struct model_row *rows, common; /* of each case, and of all */
 };
 
 struct shifts {

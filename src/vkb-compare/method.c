@@ -69,8 +69,8 @@ find_shared_rounds(const struct comparison *c)
 
 	for (size_t i = 0; i < c->nrows; i++)
 		if (c->rows[i].gate && !c->rows[i].facts.paired &&
-		    c->rows[i].model.rounds > most)
-			most = c->rows[i].model.rounds;
+		    c->rows[i].model->rounds > most)
+			most = c->rows[i].model->rounds;
 	return most;
 }
 

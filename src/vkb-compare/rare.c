@@ -37,7 +37,7 @@ find_typical(const struct sample *of, size_t time)
 static double
 find_share(const struct row *row, size_t side)
 {
-	size_t n = row->used[side].n;
+	size_t n = row->used[side]->n;
 	double sum = 0, more = get_more(row);
 
 	for (size_t i = 0; i < n; i++)
@@ -72,14 +72,14 @@ rare_measure(struct row *row)
 	    (row->waiver.reason && !isinf(row->waiver.limit)))
 		return;
 	for (size_t j = 0; j < 2; j++)
-		n[j] = count_requests(&row->used[j]);
+		n[j] = count_requests(row->used[j]);
 	of->lacking = (n[0] > 0) != (n[1] > 0);
 	for (size_t j = 0; j < 2; j++)
-		if (n[j] * tail < LEAST * (double)row->used[j].n)
+		if (n[j] * tail < LEAST * (double)row->used[j]->n)
 			return;
 	do {
 		for (size_t j = 0; j < 2; j++)
-			typical[j] = find_typical(&row->used[j], of->time);
+			typical[j] = find_typical(row->used[j], of->time);
 	} while (
 	    fmin(typical[0], typical[1]) > tail && ++of->time < TAIL_TIMES);
 	of->above_ms = tail_time(of->time) / 1e6;
@@ -96,7 +96,7 @@ rare_measure(struct row *row)
 double
 rare_value(const struct row *row, size_t side, size_t run)
 {
-	const struct tail *t = row->used[side].rounds[run].tail;
+	const struct tail *t = row->used[side]->rounds[run].tail;
 
 	return log(tail_share(t, row->rare.time) + get_more(row));
 }
@@ -113,7 +113,7 @@ rare_change(const struct row *row, double ratio)
 double
 rare_variation(const struct row *row, size_t side)
 {
-	size_t n = row->used[side].n;
+	size_t n = row->used[side]->n;
 	double *v = mem_array(n + 1, sizeof *v), sd;
 
 	for (size_t i = 0; i < n; i++)

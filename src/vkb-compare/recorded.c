@@ -27,6 +27,10 @@ struct recorded_part {
 	size_t ncases;
 	struct part *parts; /* the first: of all cases that were compared */
 	struct json *whole; /* the record of that one */
+	struct recorded_row {
+		struct sample used[2];
+		struct model_row rest;
+	} * rows; /* what the rows borrow */
 };
 
 /* Records whose comparison is not complete. */
@@ -91,7 +95,7 @@ read_waiver(struct row *r, const struct json *waiver)
 
 /* Sets an error that has the interval of the record. */
 static int
-read_rest(struct row *r, const struct json *rest)
+read_rest(struct row *r, struct model_row *m, const struct json *rest)
 {
 	double lo, hi, wide;
 
@@ -99,7 +103,8 @@ read_rest(struct row *r, const struct json *rest)
 		return -1;
 	wide = log(hi / lo) / 2 / tdist_normal_quantile(.975);
 	r->has_rest = rest;
-	r->model = (struct model_row){.logs = true,
+	r->model = m;
+	*m = (struct model_row){.logs = true,
 	    .own.df = INFINITY,
 	    .rest = log(json_get_num(rest, "ratio", NAN)),
 	    .rest_error = {wide * wide, INFINITY}};
@@ -108,7 +113,8 @@ read_rest(struct row *r, const struct json *rest)
 
 /* Fills the row from a delta record. Returns what is wrong with it, or NULL. */
 static const char *
-read_row(struct comparison *c, struct row *r, const struct json *rec)
+read_row(struct comparison *c, struct row *r, struct recorded_row *of,
+    const struct json *rec)
 {
 	const struct json *n = json_get(rec, "n");
 	const struct json *needed = json_get(rec, "needed");
@@ -132,9 +138,11 @@ read_row(struct comparison *c, struct row *r, const struct json *rec)
 	f->method = ""; /* notes name it */
 	f->paired = json_get_bool(rec, "paired", false);
 	f->ratio = json_get_num(rec, "ratio", NAN);
-	for (size_t i = 0; i < 2; i++)
-		r->used[i].v = json_numbers(
-		    json_at(json_get(rec, "values"), i), &r->used[i].n);
+	for (size_t i = 0; i < 2; i++) {
+		of->used[i].v = json_numbers(
+		    json_at(json_get(rec, "values"), i), &of->used[i].n);
+		r->used[i] = &of->used[i];
+	}
 	if (json_len(n) != 2 || read_count(json_at(n, 0), &f->m) < 0 ||
 	    read_count(json_at(n, 1), &f->n) < 0)
 		return "'n' is not two counts";
@@ -142,7 +150,7 @@ read_row(struct comparison *c, struct row *r, const struct json *rec)
 		return "'median' is not two numbers";
 	if (read_pair(rec, "ci95", &f->lo95, &f->hi95) < 0)
 		return "'ci95' is not two numbers";
-	if (read_rest(r, json_get(rec, "rest")) < 0)
+	if (read_rest(r, &of->rest, json_get(rec, "rest")) < 0)
 		return "'ci95' of 'rest' is not two numbers";
 	r->rare.above_ms = json_get_num(slow, "above_ms", 0);
 	if (slow &&
@@ -287,10 +295,11 @@ read_details(struct comparison *c, struct recorded_part *p)
 		if (id == c->npairs)
 			add_pair(c, p, config, &p->parts[0]);
 		if (record_is(p->records[i], "delta")) {
+			struct recorded_row *of = &p->rows[c->nrows];
 			struct row *r = &c->rows[c->nrows++];
 
 			r->pair = &c->pairs[id];
-			why = read_row(c, r, p->records[i]);
+			why = read_row(c, r, of, p->records[i]);
 			read_together(&c->pairs[id], r, p->records[i]);
 		} else {
 			struct shift *t = &c->shifts.v[c->shifts.n++];
@@ -320,6 +329,7 @@ read_comparison(struct comparison *c, struct recorded_part *p)
 	json_set_num(p->whole, "n", 1);
 	c->pairs = mem_array(most, sizeof *c->pairs);
 	c->rows = mem_array(p->n, sizeof *c->rows);
+	p->rows = mem_array(p->n, sizeof *p->rows);
 	c->shifts.v = mem_array(p->n, sizeof *c->shifts.v);
 	c->subject[0] = json_get(rec, "baseline");
 	c->subject[1] = json_get(rec, "contender");
@@ -338,13 +348,14 @@ free_comparison(struct comparison *c, struct recorded_part *p)
 {
 	for (size_t i = 0; i < c->nrows; i++) {
 		free((char *)(size_t)c->rows[i].notes);
-		free(c->rows[i].used[0].v);
-		free(c->rows[i].used[1].v);
+		free(p->rows[i].used[0].v);
+		free(p->rows[i].used[1].v);
 	}
 	judge_free(c);
 	for (size_t i = 0; i < p->n; i++)
 		json_free(p->records[i]);
 	free(p->records);
+	free(p->rows);
 	free(p->cases);
 	json_free(p->whole);
 	free(p->parts);

@@ -113,7 +113,7 @@ count_sessions(const struct comparison *c, const char *metric)
 
 	for (size_t i = 0; i < c->nrows; i++) {
 		const struct row *row = &c->rows[i];
-		const size_t *k = row->model.sessions_of;
+		const size_t *k = row->model->sessions_of;
 		struct plan p;
 		size_t more;
 

@@ -260,7 +260,7 @@ measure_variation(const struct row *r)
 	double most = NAN;
 
 	for (size_t side = 0; side < 2; side++) {
-		const struct sample *of = &r->used[side];
+		const struct sample *of = r->used[side];
 		double v[REPORT_SPREAD], least = INFINITY, largest = 0;
 
 		report_get_spread(r, side, v);
@@ -291,7 +291,7 @@ is_on_margin(const struct verdict_facts *f, double margin)
 static bool
 is_coarse(const struct row *r)
 {
-	return 2 * r->model.step > r->facts.wide;
+	return 2 * r->model->step > r->facts.wide;
 }
 
 /* Adds how much the runs vary. Of a larger change a reader asks why it is not
@@ -325,7 +325,7 @@ report_reason(struct str *s, const struct row *r)
 		str_add(s, r->reason);
 		return;
 	}
-	if (r->model.sessions_of[0] || r->common)
+	if (r->model->sessions_of[0] || r->common)
 		str_add(s,
 		    r->of && r->of->one_by_one ? "not interleaved"
 					       : "sessions differ");
@@ -333,14 +333,14 @@ report_reason(struct str *s, const struct row *r)
 		str_add(s, "other processes ran");
 	else if (is_coarse(r))
 		str_printf(s, "values come in steps of %.2g%%",
-		    100 * expm1(r->model.step));
+		    100 * expm1(r->model->step));
 	else if (!r->exact && is_on_margin(&r->facts, r->margin))
 		str_printf(s,
 		    r->rare.above_ms > 0 ? "lies on the margin of %.3gx"
 					 : "lies on the margin of %.3g%%",
 		    r->rare.above_ms > 0 ? 1 / (1 - r->margin)
 					 : 100 * r->margin);
-	else if (r->rare.above_ms > 0 && r->model.own.var <= r->rare.least_var)
+	else if (r->rare.above_ms > 0 && r->model->own.var <= r->rare.least_var)
 		str_add(s, "too few requests");
 	else
 		add_variation(s, r);
@@ -349,7 +349,7 @@ report_reason(struct str *s, const struct row *r)
 void
 report_get_spread(const struct row *r, size_t side, double v[REPORT_SPREAD])
 {
-	const struct sample *of = &r->used[side];
+	const struct sample *of = r->used[side];
 
 	v[0] = stats_mean(of->v, of->n);
 	v[1] = stats_sd(of->v, of->n);
@@ -507,7 +507,7 @@ report_notes(struct str *s, const struct row *r)
 	}
 	if (is_coarse(r)) {
 		str_printf(s, "%svalues come in steps of %.2g%%", sep,
-		    100 * expm1(r->model.step));
+		    100 * expm1(r->model->step));
 		sep = ", ";
 	}
 	if (r->has_rest) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct sample sample_none;
+
 void
 sample_add(
     struct sample *s, const double *v, const struct round *rounds, size_t n)

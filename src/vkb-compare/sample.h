@@ -19,6 +19,8 @@ struct sample {
 	size_t n;
 };
 
+extern const struct sample sample_none;
+
 /* Adds those of n values that are finite; rounds NULL: not known. */
 void sample_add(
     struct sample *, const double *v, const struct round *, size_t n);

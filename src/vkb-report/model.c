@@ -419,7 +419,7 @@ add_values(struct json *metric, double *v, size_t n)
 static struct json *
 make_metric(const struct row *r, size_t side)
 {
-	const struct sample *runs = &r->used[side];
+	const struct sample *runs = r->used[side];
 	struct json *one = json_object();
 	double *v = mem_array(runs->n + 1, sizeof *v);
 

@@ -24,6 +24,8 @@ row(const char *metric, double ratio)
 	    .margin = .02,
 	    .visible = NAN,
 	    .minutes = NAN,
+	    .used = {&sample_none, &sample_none},
+	    .model = &model_none,
 	    .verdict = VERDICT_INCONCLUSIVE,
 	    .facts = {.m = 8,
 		.n = 9,

@@ -109,6 +109,7 @@ reason(double lo90, double hi90, double lo95, double hi95, const char *want,
     const char *what)
 {
 	static double v[] = {95, 100, 105};
+	static const struct sample runs = {.v = v, .n = 3};
 	struct row r = row("rps", sqrt(lo90 * hi90));
 	struct str s = {0};
 
@@ -116,7 +117,7 @@ reason(double lo90, double hi90, double lo95, double hi95, const char *want,
 	r.facts.hi90 = hi90;
 	r.facts.lo95 = lo95;
 	r.facts.hi95 = hi95;
-	r.used[0] = r.used[1] = (struct sample){.v = v, .n = 3};
+	r.used[0] = r.used[1] = &runs;
 	report_reason(&s, &r);
 	check(&s, want, what);
 	str_free(&s);
