@@ -16,7 +16,7 @@ perl -e 'srand 1; for my $i (0 .. 39) { for my $k (1 .. 4) {
 vkb-pgpush -q h
 test_status 1 'a regression in the database' detect --table core
 cp .out want
-test_match '^regression at 00000000 of 2026-01-26, 26 of 40' .out \
+test_match '^regression at 00000000 \(2026-01-26\), 26 of 40' .out \
   'the regression has its commit and its place'
 test_match ' rps .*-[56]\.[0-9]% .* NEW' .out \
   'the regression has its size and is new'
