@@ -126,8 +126,9 @@ check_test(const char *name)
 
 /* A test in the list has no blanks in its name. 0, or -1, error reported. */
 static int
-check_tests(const char *text)
+check_tests(const char *list)
 {
+	const char *text = list;
 	size_t n;
 	char *name;
 	int rc;
@@ -135,6 +136,10 @@ check_tests(const char *text)
 	for (; text; text = text[n] ? text + n + 1 : NULL) {
 		text += strspn(text, " ");
 		n = strcspn(text, ",");
+		if (!n)
+			return err_fail("option '-t': a name in the list '%s' "
+					"is empty",
+			    list);
 		if (strcspn(text, " \t\r\n\f\v") < n)
 			return err_fail(
 			    "option '-t': '%.*s' is not the name of "
@@ -966,21 +971,60 @@ count_stdin(const struct opts *o, const struct opt_args *args)
 	return n;
 }
 
+/* Returns the tests and the operands as one list if these name tests, too, or
+ * NULL. Caller frees. */
+static char *
+join_tests(const char *tests, const struct opt_args *args)
+{
+	struct str list = {0};
+	char *upper = NULL, *name;
+	bool known = true;
+	const char *word;
+
+	for (size_t i = 0; i <= args->n; i++) {
+		word = i ? args->v[i - 1] : tests;
+		for (size_t n; *word && known; word += n) {
+			word += strspn(word, ", ");
+			n = strcspn(word, ", ");
+			name = mem_strn(word, n);
+			upper = str_upper(name);
+			known = !n || command_known(upper);
+			str_printf(
+			    &list, "%s%s", list.len && n ? "," : "", name);
+			free(upper);
+			free(name);
+		}
+	}
+	if (known)
+		return str_take(&list);
+	str_free(&list);
+	return NULL;
+}
+
 /*
  * Operands that name no file: a URI, the name of a program before its options,
- * or a word, which begins a command, as behind the options of valkey-benchmark.
- * Reports how to write it; 0 if they are files.
+ * a test behind a comma and a blank in the list of '-t', or a word, which
+ * begins a command, as behind the options of valkey-benchmark. Reports how to
+ * write it; 0 if they are files.
  */
 static int
-refuse_words(const struct opt_args *args)
+refuse_words(const struct opt_args *args, const char *tests)
 {
 	static const char programs[] =
 	    "valkey-benchmark|redis-benchmark|memtier_benchmark|valkey-cli|"
 	    "redis-cli";
 	struct str text = {0}, word = {0};
+	char *list;
 	const char *first = args->n ? args->v[0] : "-";
 	int rc = 0;
 
+	if (tests && args->n && (list = join_tests(tests, args))) {
+		rc = err_fail("option '-t': write its list without blanks: "
+			      "-t %s",
+		    list);
+		free(list);
+		return rc;
+	}
 	if (strstr(first, "://"))
 		return err_fail("a server is given by '--uri', not as a FILE");
 	if (str_has_part(programs, first, '|') && access(first, F_OK) < 0)
@@ -1476,7 +1520,7 @@ main(int argc, char **argv)
 	if (rc == 0)
 		rc = take_uri(&o);
 	if (rc == 0)
-		rc = refuse_words(&args);
+		rc = refuse_words(&args, o.line.tests);
 	if (rc)
 		goto out;
 	o.line.beside = o.external.no_flush;

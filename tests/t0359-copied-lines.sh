@@ -24,6 +24,11 @@ set VKB_PASSWORD, as arguments|-h 127.0.0.1 -p PORT --password=verysecret -t set
 set VKB_PASSWORD, as arguments|-h 127.0.0.1 -p PORT --passwrd=verysecret -t set
 taken from VKB_PASSWORD, which is not set|--user bench -h 127.0.0.1 -p PORT -t set
 'vkb stats --text FILE' is a table|-t ping,set,get -n 100000 --csv
+unknown option '--csv,'; if '--csv' is meant: runs go to '-o FILE'|-t set --csv,
+write its list without blanks: -t set,get|-p PORT -t set, get -q
+write its list without blanks: -t set,get|-p PORT -t set , get
+write its list without blanks: -t set,get|-p PORT -t set get
+a name in the list 'set,' is empty|-p PORT -t set, -n 100
 --command 'eval '\''return redis.call("ping")'\'' 0'|-r 10000 -n 10000 eval 'return redis.call("ping")' 0
 --command 'lpush mylist __rand_int__'|-r 10000 -n 10000 lpush mylist __rand_int__
 --command ping|-h 127.0.0.1 -p PORT ping

@@ -293,7 +293,7 @@ report_unknown_option(const struct opt_prog *p, const char *option)
 	if (!near && option[1] == '-')
 		f = find_instead(p, option, true);
 	if (f)
-		return err_fail("unknown option '%s', did you mean '%s'? %s",
+		return err_fail("unknown option '%s'; if '%s' is meant: %s",
 		    option, f->option, f->instead);
 	return err_fail("unknown option '%s'%s%s%s (see 'vkb %s %s')%s%s",
 	    option, near ? ", did you mean '--" : "", near ? near : "",
