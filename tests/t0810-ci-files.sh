@@ -273,7 +273,7 @@ for name in 20261130 deadbeef; do
 done
 part=$(echo "$commit" | cut -c 1-7)
 test_status 2 'a part of a commit is an error' there vkb ci github https://github.example/we/vkb "$part"
-test_same "vkb: '$part' is no tag and no branch of https://github.example/we/vkb, and CI takes no part of a commit: write all of it" \
+test_same "vkb: https://github.example/we/vkb has neither a tag nor a branch '$part', and CI takes no part of a commit: write all of it" \
   "$(cat .err)" 'which says what to write'
 test_empty_file .out 'no file is printed'
 refused 'a part of a commit of a server that does not answer' "does not tell whether '0123abc' is a tag" \
