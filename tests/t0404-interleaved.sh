@@ -42,7 +42,7 @@ test_status 1 'six rounds of twelve cases, one of which has half the throughput'
   sh -c 'vkb-stats slower.jsonl | vkb-compare -v --baseline base -f text -f jsonl:slower.out'
 test_same 'c11 rounds true' "$(jq -r 'select(.verdict == "regression") |
   "\(.config.command) \(.method) \(.paired)"' slower.out)" 'this case is a regression'
-test_match '^Paired by round; of 12 results those are worse or better that probably changed: few of them did not\.' \
+test_match '^Paired by round; 12 results were judged together, so that few of the claimed changes are false\.' \
   .out 'the report has the method'
 test_same true "$(jq -s 'map(select(.verdict == "regression")) |
   length == 1 and all(.ci95 | .[1] - .[0] < 0.1)' slower.out)" 'its interval is that of the rounds'

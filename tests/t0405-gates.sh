@@ -288,7 +288,7 @@ worse() { # worse METRIC FACTOR [BOUND [CONFIG [OPTION...]]]: exits with 1 if th
 test_status 1 'more CPU time per request' worse server_cpu_us_per_req 1.044
 test_match '^- .*server_cpu_us_per_req.* regression' text \
   'more CPU for each request is shown as a regression'
-test_same 'Judged: rps, p50_latency_ms, p99_latency_ms, p999_latency_ms, server_cpu_us_per_req, bytes_per_key.' \
+test_same 'Judged: throughput, p50, p99, p99.9, CPU per request, bytes per key.' \
   "$(grep '^Judged: ' text)" 'a line of the report lists the judged metrics'
 test_status 1 'more memory per key' worse bytes_per_key 1.16
 test_match '^- .*bytes_per_key.* regression' text \

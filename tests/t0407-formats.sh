@@ -40,7 +40,7 @@ each page
 two c '{"command":"S"}' 1 1.01 1 1.01 >new
 test_status 1 'a metric that the contender does not have' vkb-compare -v --ci -f junit:j -f annotations:n \
   -f text:t base new
-test_match '<failure type="missing" message="only the baseline has p99_latency_ms' j \
+test_match '<failure type="missing" message="only the baseline has p99 ' j \
   'JUnit has a failure'
 test_match '^::error .*[Tt]he contender lacks 1 case or metric' n 'the annotations have an error'
 test_match '[Tt]he contender lacks 1 case or metric' t 'the text has it'

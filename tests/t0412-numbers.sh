@@ -81,7 +81,7 @@ test_same '[true,true]' "$(jq -c 'select(.type == "comparison").overall.rps.ci95
 overall_of() {
   jq -r 'select(.type == "comparison").overall | to_entries[] |
     [.key, .value.ratio, .value.ci95[], .value.cases] | @tsv' deltas |
-    perl -lane 'printf "%s: %.3fx [%.3f, %.3f] %d cases\n", @F'
+    sed 's/^rps/throughput/; s/_latency_ms//' | perl -lane 'printf "%s: %.3fx [%.3f, %.3f] %d cases\n", @F'
 }
 compare -v -f text | perl -0777 -ne 'while (/overall (\S+: \S+x \[.*?\]).*?(\d+ cases)/gs) {
   print "$1 $2\n" }' >got

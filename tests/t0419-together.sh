@@ -150,7 +150,7 @@ both SET 4855 100000 .002 | jq -c 'select(.type == "run")' >all
 jq -c 'select(.counted and .subject.label == "new" | not)' all >runs
 test_status 0 'a count that the contender does not have, with runs, does not fail' \
   judge --ci -f text:text -f junit:xml runs
-test_match '^warning: only the baseline has instructions_per_req' text 'a warning names the count'
+test_match '^warning: only the baseline has instructions per request' text 'a warning names the count'
 test_absent 'contender lacks' text 'the first line does not mention it'
 test_absent '<failure' xml 'nor does JUnit'
 jq -c 'select(.subject.label == "base" or .counted)' all >runs

@@ -72,7 +72,7 @@ const struct metric metric_table[] = {
     {"max_latency_ms", "ms", METRIC_LOWER, .25, 3, LATENCY(1)},
     {"requests", "", METRIC_NEITHER, .02, 0, .join = METRIC_SUM,
 	.flat = "requests_done"},
-    {"elapsed_s", "s", METRIC_NEITHER, .02, .decimals = 3},
+    {"elapsed_s", "s", METRIC_NEITHER, .02, 3, .label = "elapsed time"},
     {"errors", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM},
     {"lost", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM},
     {"unanswered", "", METRIC_LOWER, .02, 0, .join = METRIC_SUM},
@@ -197,6 +197,9 @@ metric_set_times(struct json *metrics, const char *name, const struct hist *h)
 void
 metric_write_label(struct str *s, const char *name)
 {
+	/* A unit stands behind the values. */
+	static const char *const units[] = {"_latency_ms", "_ms", "_mb",
+	    "_bytes", "_percent", "_mhz", "_c", NULL};
 	const struct metric *m = metric_find(name);
 	size_t n = strlen(name);
 
@@ -205,8 +208,11 @@ metric_write_label(struct str *s, const char *name)
 		str_add(s, m ? m->label : name);
 		return;
 	}
-	if (str_ends(name, "_latency_ms"))
-		n -= strlen("_latency_ms");
+	for (size_t i = 0; units[i] && !str_ends(name, "_per_s"); i++)
+		if (str_ends(name, units[i])) {
+			n -= strlen(units[i]);
+			break;
+		}
 	for (size_t i = 0; i < n; i++)
 		str_addc(s, name[i] == '_' ? ' ' : name[i]);
 	if (str_ends(name, "_per_req"))

@@ -3,6 +3,7 @@
 #include "busy.h"
 #include "json.h"
 #include "judge.h"
+#include "markup.h"
 #include "metric.h"
 #include "num.h"
 #include "str.h"
@@ -15,13 +16,16 @@
 /* --- what would make unclear results clear */
 
 /* What the unclear rows need. */
+enum { NAME = 60 }; /* bytes of the name of a case */
+
 struct next {
 	size_t rows;
-	size_t more;    /* runs per side */
-	size_t few;     /* rows of too few runs */
-	size_t lack;    /* runs per side that these lack */
-	double minutes; /* NAN: not known */
-	size_t serial;  /* rows of autocorrelated runs */
+	const struct row *last; /* one of these rows */
+	size_t more;            /* runs per side */
+	size_t few;             /* rows of too few runs */
+	size_t lack;            /* runs per side that these lack */
+	double minutes;         /* NAN: not known */
+	size_t serial;          /* rows of autocorrelated runs */
 };
 
 /* Adds a row of too few runs: with enough of them it is judged, and may still
@@ -32,6 +36,19 @@ add_few(struct next *n, const struct row *r, size_t have)
 	n->few++;
 	if (r->needed > n->lack + have)
 		n->lack = r->needed - have;
+}
+
+/* Adds "throughput of SET" for one result, or "4 results". */
+static void
+add_results(struct str *s, size_t n, const struct row *one)
+{
+	if (n > 1) {
+		str_printf(s, "%zu results", n);
+		return;
+	}
+	metric_write_label(s, one->name);
+	str_add(s, " of ");
+	markup_cut(s, one->pair->name[0], NAME);
 }
 
 /* Sums what the unclear rows need. All rows of a case share its runs, so the
@@ -65,6 +82,7 @@ plan_more_runs(const struct comparison *c)
 		if (report_is_hopeless(r) || r->needed <= have)
 			continue;
 		n.rows++;
+		n.last = r;
 		if (r->needed - have > n.more)
 			n.more = r->needed - have;
 		if (r->pair != pair) {
@@ -222,8 +240,8 @@ add_advice(struct str *s, const struct comparison *c)
 		str_printf(s, "%s%zu more run%s", s->len ? "; " : "", n.more,
 		    num_plural(n.more));
 		write_minutes(s, n.minutes);
-		str_printf(s, " would decide %zu result%s", n.rows,
-		    num_plural(n.rows));
+		str_add(s, " would decide ");
+		add_results(s, n.rows, n.last);
 	}
 	if (n.lack)
 		str_printf(s,

@@ -54,7 +54,7 @@ write_margins(struct str *s, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
 		str_add(s, i ? ", " : " Margins: ");
-		str_visible(s, c->overall[i].name);
+		report_label(s, c->overall[i].name);
 		write_margin(s, c, c->overall[i].name);
 	}
 	if (c->noverall)
@@ -127,14 +127,12 @@ write_session_noise(struct str *s, const struct comparison *c)
 static void
 write_claims(struct str *s, const struct comparison *c, const struct rules *r)
 {
-	if (!c->claims)
+	if (c->claims < 2)
 		return;
-	str_printf(s,
-	    "; of %zu result%s those are worse or better that probably "
-	    "changed: %s",
-	    c->claims, num_plural(c->claims),
-	    r->strict ? "it is unlikely that one of them did not"
-		      : "few of them did not");
+	str_printf(s, "; %zu results were judged together, so that %s",
+	    c->claims,
+	    r->strict ? "it is unlikely that a claimed change is false"
+		      : "few of the claimed changes are false");
 }
 
 void

@@ -436,11 +436,21 @@ report_counts(struct str *s, const struct comparison *c)
 }
 
 void
+report_label(struct str *s, const char *metric)
+{
+	struct str label = {0};
+
+	metric_write_label(&label, metric);
+	str_visible(s, label.s);
+	str_free(&label);
+}
+
+void
 report_judged(struct str *s, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->noverall; i++) {
 		str_add(s, i ? ", " : "Judged: ");
-		str_visible(s, c->overall[i].name);
+		report_label(s, c->overall[i].name);
 	}
 	if (c->noverall)
 		str_addc(s, '.');
@@ -452,7 +462,7 @@ report_overall(struct str *s, const struct overall *o, const char *first)
 	if (o->cases < 2)
 		return false;
 	str_printf(s, "%s ", first);
-	str_visible(s, o->name);
+	report_label(s, o->name);
 	str_printf(s, ": %.3fx", o->ratio);
 	if (!isnan(o->lo))
 		str_printf(s, " [%.3f, %.3f]", o->lo, o->hi);

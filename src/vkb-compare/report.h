@@ -88,6 +88,8 @@ bool report_is_hopeless(const struct row *);
 /* Adds why a row is undecided: "runs vary by 51%", "sessions differ". */
 void report_reason(struct str *, const struct row *);
 
+/* Writes the label of a metric, whose name may come from anywhere. */
+void report_label(struct str *, const char *metric);
 /* Writes 12 digits, or nothing for NAN. */
 void report_number(struct str *, double);
 
@@ -114,7 +116,7 @@ void report_sentence(struct str *, const struct row *);
 /* Why a side of a case was not compared, or only in part. */
 void report_lost_case(struct str *, const struct pairing *, size_t side);
 
-/* "only the baseline has rps (2 cases)" */
+/* "only the baseline has throughput (2 cases)" */
 void report_one_sided(struct str *, const struct one_sided_gate *);
 
 /* How many cases, and judged metrics of other cases, the contender lacks. */
@@ -155,11 +157,11 @@ enum { REPORT_SPREAD = 3 };
 void report_get_spread(const struct row *, size_t side, double[REPORT_SPREAD]);
 /* "1 regression, 5 equivalent (6 results of 3 cases)" */
 void report_counts(struct str *, const struct comparison *);
-/* "Judged: rps, p50_latency_ms."; nothing if no metric was judged. */
+/* "Judged: throughput, p50."; nothing if no metric was judged. */
 void report_judged(struct str *, const struct comparison *);
-/* "Overall rps: 0.97x [0.95, 0.99], geometric mean of 3 cases", with the first
- * word as given. Returns false, and writes nothing, if it would be the mean of
- * one case. */
+/* "Overall throughput: 0.97x [0.95, 0.99], geometric mean of 3 cases", with the
+ * first word as given. Returns false, and writes nothing, if it would be the
+ * mean of one case. */
 bool report_overall(struct str *, const struct overall *, const char *first);
 /* "allowing 3% between sessions (virtual machine)": how much sessions differ
  * that are not measured here, and how that is known.

@@ -52,8 +52,9 @@ report_lost_case(struct str *s, const struct pairing *p, size_t side)
 void
 report_one_sided(struct str *s, const struct one_sided_gate *l)
 {
-	str_printf(s, "only the %s has %s (%zu case%s)", side_names[l->side],
-	    l->name, l->cases, num_plural(l->cases));
+	str_printf(s, "only the %s has ", side_names[l->side]);
+	metric_write_label(s, l->name);
+	str_printf(s, " (%zu case%s)", l->cases, num_plural(l->cases));
 }
 
 /* A failed run of the baseline is a note: its other runs are compared. */

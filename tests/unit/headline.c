@@ -131,7 +131,7 @@ advice(void)
 	rows[2].minutes = NAN;
 	say(&c,
 	    "No slowdown found. Undecided: both cases (runs vary). 14 more "
-	    "runs (2 min) would decide 1 result.",
+	    "runs (2 min) would decide throughput of SET.",
 	    "a row that is not paired needs no rounds");
 	rows[0].needed = 0;
 	rows[2].needed = 9;
@@ -140,26 +140,26 @@ advice(void)
 	rows[0].needed = 101;
 	say(&c,
 	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
-	    "runs (2 min) would decide 1 result.",
+	    "runs (2 min) would decide throughput of SET.",
 	    "paired rows beside others");
 	rows[2].gate = false;
 	c.count[VERDICT_INSUFFICIENT] = c.count[VERDICT_EQUIVALENT] = 0;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
 	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
-	    "runs (2 min) would decide 1 result.",
+	    "runs (2 min) would decide throughput of SET.",
 	    "rows that are only shown are not counted");
 	c.count[VERDICT_EQUIVALENT] = 2;
 	c.count[VERDICT_INCONCLUSIVE] = 3;
 	say(&c,
 	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
-	    "runs (2 min) would decide 1 result.",
+	    "runs (2 min) would decide throughput of SET.",
 	    "several unclear results");
 	c.count[VERDICT_EQUIVALENT] = 1;
 	c.count[VERDICT_INCONCLUSIVE] = 1;
 	say(&c,
 	    "No slowdown found. Undecided: both cases (runs vary). 95 more "
-	    "runs (2 min) would decide 1 result.",
+	    "runs (2 min) would decide throughput of SET.",
 	    "one unclear result of two");
 	rows[0].needed = rows[1].needed = 0;
 	rows[0].facts.paired = false;

@@ -94,8 +94,8 @@ lost(void)
 	    "note: 2 of 5 runs failed in the baseline: INCR: it fell\n"
 	    "failed: 2 of 5 runs failed in the contender: LPOP: it fell\n"
 	    "note: 1 of 1 runs failed in the baseline: RPOP\n"
-	    "unmatched: only the baseline has rps (1 case)\n"
-	    "unmatched: only the contender has p50_latency_ms (2 cases)\n",
+	    "unmatched: only the baseline has throughput (1 case)\n"
+	    "unmatched: only the contender has p50 (2 cases)\n",
 	    "cases of one side, failed runs, metrics of one side");
 	end(&w);
 }
