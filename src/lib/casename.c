@@ -70,20 +70,18 @@ find_key(const struct casename *c, const char *name)
 	return NULL;
 }
 
-static char *
-make_head(const struct json *config)
+/* Returns the number of the head of a name: test_id and command. */
+static size_t
+number_head(struct intern *heads, const struct json *config)
 {
 	const char *id = json_get_str(config, "test_id");
 	const char *command = json_get_str(config, "command");
+	char *head = mem_printf("%s\n%s", id ? id : "", command ? command : "");
+	size_t number = intern_id(heads, head);
 
-	return mem_printf("%s\n%s", id ? id : "", command ? command : "");
+	free(head);
+	return number;
 }
-
-/* A config and the head of its name: test_id and command. */
-struct entry {
-	char *head;
-	const struct json *config;
-};
 
 static struct key *
 intern_key(struct casename *c, const struct json *j)
@@ -159,12 +157,14 @@ struct casename *
 casename_new(const struct json *const *configs, size_t n)
 {
 	struct casename *c = mem_new(sizeof *c);
-	struct entry *e = mem_array(n + 1, sizeof *e);
-	size_t first = 0;
+	struct intern *heads = intern_new();
+	const struct json **first = NULL; /* config of each head */
+	size_t nfirst = 0, cap = 0;
 
 	c->configs = n;
 	for (size_t i = 0; i < n; i++) {
-		e[i] = (struct entry){make_head(configs[i]), configs[i]};
+		size_t head = number_head(heads, configs[i]);
+
 		for (const struct json *j = json_first(configs[i]); j;
 		     j = json_next(j)) {
 			struct key *k = intern_key(c, j);
@@ -174,17 +174,13 @@ casename_new(const struct json *const *configs, size_t n)
 			k->having++;
 			free(text);
 		}
-	}
-	mem_sort(e, n, sizeof *e, str_compare);
-	for (size_t i = 1; i < n; i++) {
-		if (strcmp(e[i].head, e[first].head) != 0)
-			first = i;
+		if (head == nfirst)
+			*MEM_ADD(first, nfirst, cap) = configs[i];
 		else
-			mark_varying_keys(c, e[first].config, e[i].config);
+			mark_varying_keys(c, first[head], configs[i]);
 	}
-	for (size_t i = 0; i < n; i++)
-		free(e[i].head);
-	free(e);
+	free(first);
+	intern_free(heads);
 	mem_sort(c->keys, c->n, sizeof *c->keys, str_compare);
 	drop_minor_keys(c, configs);
 	return c;
