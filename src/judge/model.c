@@ -166,7 +166,7 @@ list_sessions(struct effect *f, size_t row)
 		if (f->numbers <= c->session)
 			f->numbers = (size_t)c->session + 1;
 	}
-	s->v = mem_resize(s->v, s->n + 1, sizeof *s->v);
+	s->v = mem_resize(s->v, s->n, sizeof *s->v);
 	for (int j = 0; j < 2; j++) {
 		s->mean[j] /= s->of[j];
 		r->sessions_of[j] = share ? 0 : (size_t)s->of[j];
