@@ -295,14 +295,13 @@ brief_add_rest(
 		str_add(s, s->len ? "; " : "also ");
 		metric_write_label(s, r->name);
 		str_addc(s, ' ');
-		if (r->metric->exact || r->rare.above_ms > 0) {
+		if (r->metric->exact || r->rare) {
 			write_pair(s, r);
 			str_add(s, ", ");
 		}
 		(r->verdict < VERDICT_EQUIVALENT ? write_change
 						 : report_change)(s, r);
-		str_printf(s, r->rare.above_ms > 0 ? ": %s" : " %s",
-		    describe_verdict(r));
+		str_printf(s, r->rare ? ": %s" : " %s", describe_verdict(r));
 		if (report_functions(r) && !report_is_work(r))
 			str_printf(s, ", %s", report_functions(r));
 	}

@@ -88,7 +88,7 @@ find_weight(const struct row *row)
 	if (row->exact || row->common ||
 	    isnan(row->pair->busy[0] + row->pair->busy[1]))
 		return 0;
-	if (row->rare.above_ms > 0)
+	if (row->rare)
 		return 2 * RARE_SIZES;
 	return metric_foreign_weight(row->metric);
 }

@@ -42,7 +42,7 @@ matches_pattern(const char *name, const struct opt_list *patterns, bool *met)
 static double
 get_margin(const struct row *row)
 {
-	return row->rare.above_ms > 0 ? row->metric->margin : row->margin;
+	return row->rare ? row->metric->margin : row->margin;
 }
 
 /* Compares the runs of the contender with those of the earlier subjects, whose
@@ -52,7 +52,7 @@ compare_with_history(
     const struct row *row, enum sessions_host host, const struct history *h)
 {
 	const struct pairing *p = row->pair;
-	struct model_prior prior = row->of && !(row->rare.above_ms > 0)
+	struct model_prior prior = row->of && !row->rare
 	    ? row->of->prior
 	    : sessions_assume(row->metric, host, NULL);
 	struct sample x = history_sample(h, p->side[1]->key, row->name);
@@ -83,11 +83,11 @@ report_canary(const struct canary *k, const struct rules *r)
 			"the comparison is refused",
 		    k->name, k->metric, k->facts.median[0], k->facts.median[1],
 		    whom);
-	else if (k->rare.above_ms > 0 && !r->history)
+	else if (k->rare && !r->history)
 		err_say("canary '%s': %s: %.2g%% of requests above %.2g ms, "
 			"in its %s %.2g%%: the comparison is refused",
-		    k->name, k->metric, 100 * k->rare.share[1],
-		    k->rare.above_ms, whom, 100 * k->rare.share[0]);
+		    k->name, k->metric, 100 * k->rare->share[1],
+		    k->rare->above_ms, whom, 100 * k->rare->share[0]);
 	else
 		err_say("canary '%s': %s changed by %+.1f%% against its %s: "
 			"the comparison is refused",

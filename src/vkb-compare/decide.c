@@ -70,8 +70,8 @@ add_size_of_noise(struct str *s, const struct comparison *c)
 		const struct row *r = &c->rows[i];
 		size_t k;
 
-		if (!r->primary || r->common || r->exact ||
-		    r->rare.above_ms > 0 || isnan(r->facts.ratio))
+		if (!r->primary || r->common || r->exact || r->rare ||
+		    isnan(r->facts.ratio))
 			continue;
 		k = intern_id(names, r->name);
 		most[k] = fmax(most[k], fabs(r->facts.ratio - 1));
@@ -296,8 +296,7 @@ add_overall(struct comparison *c, const char *name)
 		const struct model_row *m = row->model;
 
 		/* A ratio of how often requests are slow is none of values. */
-		if (row->common || row->rare.above_ms > 0 ||
-		    strcmp(row->name, name) != 0)
+		if (row->common || row->rare || strcmp(row->name, name) != 0)
 			continue;
 		of = row->of ? row->of : of;
 		known = known && !row->busy;

@@ -185,13 +185,13 @@ explain_others(struct str *s, const struct row *r)
 static void
 explain_slow(struct str *s, const struct row *r)
 {
-	if (r->rare.above_ms > 0)
+	if (r->rare)
 		str_printf(s,
 		    "  slow       %.2g%% and %.2g%% of the requests of a run "
 		    "took more than %.3g ms; the change is of these shares and "
 		    ".1%% more\n",
-		    100 * r->rare.share[0], 100 * r->rare.share[1],
-		    r->rare.above_ms);
+		    100 * r->rare->share[0], 100 * r->rare->share[1],
+		    r->rare->above_ms);
 }
 
 /* The change and its error; then, if the row is judged by it, the rest. */
@@ -303,10 +303,9 @@ explain_row(struct str *s, const struct comparison *c, const struct row *r)
 	explain_changes(s, r);
 	explain_probability(s, r);
 	str_printf(s,
-	    r->rare.above_ms > 0 ? "  margin     %.3gx (%s)\n"
-				 : "  margin     %.3g%% (%s)\n",
-	    r->rare.above_ms > 0 ? 1 / (1 - r->margin) : 100 * r->margin,
-	    r->margin_from);
+	    r->rare ? "  margin     %.3gx (%s)\n"
+		    : "  margin     %.3g%% (%s)\n",
+	    r->rare ? 1 / (1 - r->margin) : 100 * r->margin, r->margin_from);
 	explain_reason(s, r);
 	str_add(s, "  verdict    ");
 	report_verdict(s, r);

@@ -210,10 +210,10 @@ infer_prior(struct metric_facts *of, struct row *const *rows, size_t n,
 		p->df = row->session_df;
 	}
 	/* What a history or a policy says is of values. */
-	if (first->rare.above_ms > 0 && strcmp(of->from, "default") != 0)
+	if (first->rare && strcmp(of->from, "default") != 0)
 		p->session_sd *= RARE_SIZES;
 	p->case_sd = sessions_case_sd(first->metric, p->session_sd);
-	p->sizes = first->rare.above_ms > 0 ? RARE_SIZES : 1;
+	p->sizes = first->rare ? RARE_SIZES : 1;
 }
 
 /* Sets what other programs may have done: to all rows what they did to each of
@@ -227,7 +227,8 @@ set_busy(const struct group *g, struct model_row *models)
 		least = fmin(least, busy_noise(g->rows[i]));
 	g->of->prior.others = least;
 	for (size_t i = 0; i < g->n; i++) {
-		models[i].least_var = g->rows[i]->rare.least_var;
+		if (g->rows[i]->rare)
+			models[i].least_var = g->rows[i]->rare->least_var;
 		models[i].apart =
 		    busy_noise(g->rows[i]) - least + busy_own_noise(g->rows[i]);
 	}
@@ -263,11 +264,11 @@ set_row(struct row *row, struct model_row *m, const struct metric_facts *of)
 		row->facts.m = row->facts.n = m->pairs;
 	}
 	row->model = m;
-	if (row->rare.above_ms > 0)
-		row->rare.share[1] = rare_change(row, row->facts.ratio);
+	if (row->rare)
+		row->rare->share[1] = rare_change(row, row->facts.ratio);
 	/* Equal values of p99.9 may have other counts of slow requests. */
 	if ((is_same_data(row->pair) &&
-		!(row->rare.above_ms > 0 && row->facts.change != 0)) ||
+		!(row->rare && row->facts.change != 0)) ||
 	    is_zero(&row->facts)) {
 		verdict_make_identical(&row->facts);
 		m->sessions_of[0] = m->sessions_of[1] = 0;
@@ -399,7 +400,7 @@ infer_group(struct comparison *c, struct group *g, const struct rules *r)
 	    sheet_new(g->n, metric_has_clock(g->rows[0]->metric));
 	struct session_names names = begin_sessions();
 	struct model_row *models;
-	bool rare = g->rows[0]->rare.above_ms > 0;
+	bool rare = g->rows[0]->rare;
 	size_t apart = 0;
 
 	of->name = g->rows[0]->name;
@@ -442,9 +443,8 @@ infer_rows(struct comparison *c, const struct rules *r)
 
 	for (size_t i = 0; i < n; i++)
 		ids[i] = c->rows[i].exact ? SIZE_MAX
-		    : c->rows[i].rare.above_ms > 0
-		    ? intern_id(names, RARE)
-		    : intern_id(names, c->rows[i].name);
+		    : c->rows[i].rare     ? intern_id(names, RARE)
+					  : intern_id(names, c->rows[i].name);
 	metrics = intern_count(names);
 	c->host = find_host(c);
 	c->metrics = mem_array(metrics + 1, sizeof *c->metrics);

@@ -114,8 +114,8 @@ make_delta(const struct comparison *c, const struct row *r,
 		json_set_bool(rec, "common", true);
 	if (r->has_rest)
 		json_set(rec, "rest", make_rest(r));
-	if (r->rare.above_ms > 0)
-		json_set(rec, "slow", make_slow(&r->rare));
+	if (r->rare)
+		json_set(rec, "slow", make_slow(r->rare));
 	json_set_str(rec, "verdict", verdict_name(r->verdict));
 	if (r->verdict == VERDICT_INCONCLUSIVE) {
 		report_reason(&text, r);

@@ -540,6 +540,8 @@ judge_free(struct comparison *c)
 		free(c->shifts.v[i].hist);
 	for (size_t i = 0; i < c->nmetrics; i++)
 		free(c->metrics[i].rows);
+	for (size_t i = 0; i < c->nrows; i++)
+		free(c->rows[i].rare);
 	free(c->metrics);
 	free(c->shifts.v);
 	free(c->canaries);

@@ -54,11 +54,12 @@ struct row {
 	bool keys_differ;   /* grows with the number of keys, which differs */
 	bool loads_differ;  /* one side was counted, by fewer requests */
 	bool unreached;     /* a latency, and a side did not reach its rate */
+	bool lacks_slow;    /* one side does not count its slow requests */
 	enum verdict verdict;
 	struct policy_waiver waiver; /* .reason NULL: none */
 	double session_sd; /* of the policy, in ln(value), with session_df */
 	double session_df; /* 0: it does not say it */
-	struct rare rare;  /* judged by counts of slow requests */
+	struct rare *rare; /* judged by slow requests; NULL: by its values */
 	const struct sample *used[2];  /* values, by side; borrowed */
 	const struct model_row *model; /* its noise, without the runs */
 	const struct metric_facts *of; /* NULL: it has no noise */
@@ -98,7 +99,7 @@ struct rule_issue { /* a rule or waiver of the policy without effect */
 struct canary {                    /* a case that must not change */
 	const char *name, *metric; /* of the case; metric NULL: it is missing */
 	struct verdict_facts facts;
-	struct rare rare; /* of the row */
+	const struct rare *rare; /* of the row */
 	enum verdict verdict;
 	bool ok;
 };

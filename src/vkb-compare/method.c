@@ -30,7 +30,7 @@ write_margin(struct str *s, const struct comparison *c, const char *name)
 
 		if (strcmp(r->name, name) != 0)
 			continue;
-		if (r->rare.above_ms > 0) {
+		if (r->rare) {
 			rare = 1 / (1 - r->margin);
 			continue;
 		}

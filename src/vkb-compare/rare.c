@@ -62,10 +62,10 @@ count_requests(const struct sample *of)
 void
 rare_measure(struct row *row)
 {
-	struct rare *of = &row->rare;
+	struct rare *of;
+	size_t time = 0;
 	double n[2], typical[2], tail = get_more(row);
 
-	*of = (struct rare){0};
 	if (!(row->metric->rare_margin > 0) || row->exact ||
 	    !metric_has_rate(cases_config(row->pair->side[0])) ||
 	    strcmp(row->margin_from, "table") != 0 ||
@@ -73,16 +73,17 @@ rare_measure(struct row *row)
 		return;
 	for (size_t j = 0; j < 2; j++)
 		n[j] = count_requests(row->used[j]);
-	of->lacking = (n[0] > 0) != (n[1] > 0);
+	row->lacks_slow = (n[0] > 0) != (n[1] > 0);
 	for (size_t j = 0; j < 2; j++)
 		if (n[j] * tail < LEAST * (double)row->used[j]->n)
 			return;
 	do {
 		for (size_t j = 0; j < 2; j++)
-			typical[j] = find_typical(row->used[j], of->time);
-	} while (
-	    fmin(typical[0], typical[1]) > tail && ++of->time < TAIL_TIMES);
-	of->above_ms = tail_time(of->time) / 1e6;
+			typical[j] = find_typical(row->used[j], time);
+	} while (fmin(typical[0], typical[1]) > tail && ++time < TAIL_TIMES);
+	of = row->rare = mem_new(sizeof *of);
+	of->time = time;
+	of->above_ms = tail_time(time) / 1e6;
 	for (size_t j = 0; j < 2; j++) {
 		double share = of->share[j] = find_share(row, j);
 
@@ -98,14 +99,14 @@ rare_value(const struct row *row, size_t side, size_t run)
 {
 	const struct tail *t = row->used[side]->rounds[run].tail;
 
-	return log(tail_share(t, row->rare.time) + get_more(row));
+	return log(tail_share(t, row->rare->time) + get_more(row));
 }
 
 double
 rare_change(const struct row *row, double ratio)
 {
 	double more = get_more(row);
-	double share = (row->rare.share[0] + more) * ratio - more;
+	double share = (row->rare->share[0] + more) * ratio - more;
 
 	return share > ROUNDING ? share : 0;
 }

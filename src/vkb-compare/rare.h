@@ -12,7 +12,6 @@
 #ifndef RARE_H
 #define RARE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct row;
@@ -22,14 +21,13 @@ struct row;
 #define RARE_SIZES 3
 
 struct rare {
-	double above_ms; /* what is slow; 0: the row is judged by its values */
+	double above_ms; /* what is slow */
 	/* Of slow requests: that of the mean of the values of the baseline, and
 	 * this changed by the ratio, so that a burst in one run cannot make
 	 * them say the opposite of the verdict. */
 	double share[2];
 	size_t time;      /* of tail.h */
 	double least_var; /* of the change */
-	bool lacking; /* one side does not say how many requests were slow */
 };
 
 /* Sets how the row is judged, and if it is by slow requests, its margin. A

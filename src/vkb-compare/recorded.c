@@ -119,6 +119,7 @@ read_row(struct comparison *c, struct row *r, struct recorded_row *of,
 	const struct json *n = json_get(rec, "n");
 	const struct json *needed = json_get(rec, "needed");
 	const struct json *slow = json_get(rec, "slow");
+	struct rare rare = {.above_ms = json_get_num(slow, "above_ms", 0)};
 	struct verdict_facts *f = &r->facts;
 	struct metric m;
 
@@ -152,10 +153,13 @@ read_row(struct comparison *c, struct row *r, struct recorded_row *of,
 		return "'ci95' is not two numbers";
 	if (read_rest(r, &of->rest, json_get(rec, "rest")) < 0)
 		return "'ci95' of 'rest' is not two numbers";
-	r->rare.above_ms = json_get_num(slow, "above_ms", 0);
 	if (slow &&
-	    read_pair(slow, "shares", &r->rare.share[0], &r->rare.share[1]) < 0)
+	    read_pair(slow, "shares", &rare.share[0], &rare.share[1]) < 0)
 		return "'shares' of 'slow' is not two numbers";
+	if (rare.above_ms > 0) {
+		r->rare = mem_new(sizeof rare);
+		*r->rare = rare;
+	}
 	if (strcmp(json_get_str(rec, "method"), "assumed") == 0 &&
 	    counted_may_be(&m))
 		counted_make_exact(&m);

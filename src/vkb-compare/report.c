@@ -139,9 +139,11 @@ report_changetext(const struct row *r)
 {
 	const struct verdict_facts *f = &r->facts;
 
+	struct rare rare = r->rare ? *r->rare : (struct rare){0};
+
 	return (struct changetext){r->name, {f->median[0], f->median[1]},
-	    f->ratio, report_is_exact(r), f->lo95, f->hi95, r->rare.above_ms,
-	    {r->rare.share[0], r->rare.share[1]}};
+	    f->ratio, report_is_exact(r), f->lo95, f->hi95, rare.above_ms,
+	    {rare.share[0], rare.share[1]}};
 }
 
 struct changetext
@@ -153,7 +155,7 @@ report_rest(const struct row *r)
 	t.ratio = rest.ratio;
 	t.lo = rest.lo95;
 	t.hi = rest.hi95;
-	if (r->rare.above_ms > 0)
+	if (r->rare)
 		t.slow[1] = rare_change(r, t.ratio);
 	return t;
 }
@@ -269,9 +271,9 @@ measure_variation(const struct row *r)
 			largest = fmax(largest, of->v[i]);
 		}
 		most = fmax(most,
-		    r->exact                   ? (largest - least) / largest
-			: r->rare.above_ms > 0 ? rare_variation(r, side)
-					       : v[2]);
+		    r->exact      ? (largest - least) / largest
+			: r->rare ? rare_variation(r, side)
+				  : v[2]);
 	}
 	return 100 * most;
 }
@@ -336,11 +338,10 @@ report_reason(struct str *s, const struct row *r)
 		    100 * expm1(r->model->step));
 	else if (!r->exact && is_on_margin(&r->facts, r->margin))
 		str_printf(s,
-		    r->rare.above_ms > 0 ? "lies on the margin of %.3gx"
-					 : "lies on the margin of %.3g%%",
-		    r->rare.above_ms > 0 ? 1 / (1 - r->margin)
-					 : 100 * r->margin);
-	else if (r->rare.above_ms > 0 && r->model->own.var <= r->rare.least_var)
+		    r->rare ? "lies on the margin of %.3gx"
+			    : "lies on the margin of %.3g%%",
+		    r->rare ? 1 / (1 - r->margin) : 100 * r->margin);
+	else if (r->rare && r->model->own.var <= r->rare->least_var)
 		str_add(s, "too few requests");
 	else
 		add_variation(s, r);
@@ -381,7 +382,7 @@ report_visible(struct str *s, const struct row *r, double v, const char *of)
 		return;
 	}
 	str_printf(s, "only changes%s above ", of);
-	if (r->rare.above_ms > 0 || v >= .99)
+	if (r->rare || v >= .99)
 		str_printf(s, by < 10 ? "%.1fx" : "%.0fx", by);
 	else
 		str_printf(s, v < .1 ? "%.2g%%" : "%.0f%%", 100 * v);
@@ -482,7 +483,7 @@ report_notes(struct str *s, const struct row *r)
 	    {r->keys_differ, "the faster side may have more keys"},
 	    {r->loads_differ, "one side alone was counted"},
 	    {r->unreached, "the rate was not reached"},
-	    {r->rare.lacking, "one side has no counts of slow requests"},
+	    {r->lacks_slow, "one side has no counts of slow requests"},
 	    {r->builds_differ, "the builds were made in different ways"},
 	    {isnan(f->ratio) && !report_is_exact(r),
 		"values of 0 or below: no ratio"},
@@ -508,7 +509,7 @@ report_notes(struct str *s, const struct row *r)
 		}
 	if (report_functions(r))
 		str_printf(s, ": %s", report_functions(r));
-	if (r->rare.above_ms > 0) {
+	if (r->rare) {
 		struct changetext t = report_changetext(r);
 
 		str_add(s, sep);
