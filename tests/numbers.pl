@@ -100,6 +100,8 @@ sub check_csv {
 
 # ---- numbers for people
 
+my %shown = (rps => 'throughput', p50_latency_ms => 'p50', p99_latency_ms => 'p99');
+
 # One line about a record, a sentence or a row of a table. The record's fields
 # that it shows are compared; the median of the baseline, this median changed by the
 # estimate, and the change must be there.
@@ -150,6 +152,7 @@ sub check_rows {
     my @lines = grep { !/^(Worse|Better|overall|#|::notice|.*system-out)|\*\*/ } lines_of($report);
     for my $r (@$all) {
         my ($case, $metric) = ($r->{config}{command}, $r->{metric});
+        $metric = $shown{$metric} if $r->{type} eq 'change';
         my @about;
         for my $i (0 .. $#lines) {
             push @about, $lines[$i] . ($format eq 'junit' ? $lines[$i + 1] // '' : '')
@@ -170,7 +173,7 @@ sub check_page {
     my ($all) = @_;
     my $page = join "\n", lines_of($report);
     my %rows;
-    my %name = (throughput => 'rps', p50 => 'p50_latency_ms', p99 => 'p99_latency_ms');
+    my %name = reverse %shown;
     my ($table) = $page =~ m{<table id="rows">(.*?)</table>}s;
     for my $group (split /<tbody>/, $table // '') {
         my ($metric) = $group =~ m{^<tr class="group"><th scope="rowgroup"[^>]*>(?:<[^>]*>)*(\w+)} or next;

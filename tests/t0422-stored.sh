@@ -18,7 +18,7 @@ test_status 1 'a regression in the database' detect --table core
 cp .out want
 test_match '^regression at 00000000 \(2026-01-26\), 26 of 40' .out \
   'the regression has its commit and its place'
-test_match ' rps .*-[56]\.[0-9]% .* NEW' .out \
+test_match ' throughput .*-[56]\.[0-9]% .* NEW' .out \
   'the regression has its size and is new'
 vkb-detect h >got
 test_same "$(cat got)" "$(cat want)" \
@@ -114,9 +114,9 @@ test_match '^15 commits in the order of their time' .out \
   'rows of the Python tool are in the order of their times'
 python .78
 test_status 1 'a drop of 22 % in rows of the Python tool' detect --table core --latest 1
-test_match "^regression at $(sql "SELECT substr(md5('15'), 1, 8)") of 2026-03-16, 15 of 15" \
+test_match "^regression at $(sql "SELECT substr(md5('15'), 1, 8)") \(2026-03-16\), 15 of 15" \
   .out 'the regression is at the newest commit despite another kernel'
-test_match 'SET +rps .*-2[12]\.[0-9]%' .out 'the regression is that of SET'
+test_match 'SET +throughput .*-2[12]\.[0-9]%' .out 'the regression is that of SET'
 test_absent ' GET ' .out 'no other line names GET'
 test_match 'SET +p99_latency_ms .*\+28' .out \
   'the latency of SET has a regression, too'
@@ -128,7 +128,7 @@ test_match 'warning: SET: 1 failed run: it broke' .out \
   'a warning names the failed scenario and its error'
 python .96
 test_status 1 'a drop of 4 % in rows of the Python tool' detect --table core --latest 5
-test_match ' rps .* 25\+5 ' .out 'with --latest 5 it is compared with five commits'
+test_match ' throughput .* 25\+5 ' .out 'with --latest 5 it is compared with five commits'
 sql "DELETE FROM benchmark_metrics WHERE \"timestamp\" < '2026-03-16Z'"
 test_status 2 'a single commit is an error' detect --table core --latest 1
 test_match 'nothing was judged' .err 'the error says that nothing was judged'
