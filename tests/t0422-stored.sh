@@ -118,7 +118,7 @@ test_match "^regression at $(sql "SELECT substr(md5('15'), 1, 8)") \(2026-03-16\
   .out 'the regression is at the newest commit despite another kernel'
 test_match 'SET +throughput .*-2[12]\.[0-9]%' .out 'the regression is that of SET'
 test_absent ' GET ' .out 'no other line names GET'
-test_match 'SET +p99_latency_ms .*\+28' .out \
+test_match 'SET +p99 .*\+28' .out \
   'the latency of SET has a regression, too'
 sql "INSERT INTO benchmark_metrics (commit, \"timestamp\", command, status, error)
   VALUES (md5('15') || '00000000', '2026-03-16Z', 'SET', 'failed', 'it broke')"
