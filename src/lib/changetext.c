@@ -105,8 +105,10 @@ changetext_percent(struct str *s, const struct changetext *c)
 	str_addc(s, '%');
 }
 
-void
-changetext_words(struct str *s, const struct changetext *c)
+/* Writes "8.0% slower", "2.4x faster", "12% higher", "up from 0", or the share
+ * of slow requests. */
+static void
+write_words(struct str *s, const struct changetext *c)
 {
 	double v = c->ratio;
 
@@ -193,7 +195,7 @@ changetext_named(struct str *s, const struct changetext *c)
 {
 	struct str label = {0};
 
-	if (c->exact && c->ratio > 0 && metric_guess(c->metric).exact) {
+	if (c->exact && c->ratio > 0) {
 		changetext_exact(s, c);
 		return;
 	}
@@ -202,7 +204,7 @@ changetext_named(struct str *s, const struct changetext *c)
 		metric_write_label(s, c->metric);
 		str_add(s, c->slow_ms > 0 ? ": " : " ");
 	}
-	changetext_words(s, c);
+	write_words(s, c);
 	str_free(&label);
 }
 
@@ -259,7 +261,7 @@ changetext_cell(struct str *s, const struct changetext *c, enum verdict v,
 	bool known = words && c->lo < c->hi && c->hi < 10 * c->lo;
 
 	if (is_change(c, v))
-		(words ? changetext_words : changetext_percent)(s, c);
+		(words ? write_words : changetext_percent)(s, c);
 	else if (v == VERDICT_EQUIVALENT && !noise)
 		str_addc(s, '=');
 	else if (known)

@@ -35,12 +35,9 @@ void changetext_values(const struct changetext *, double v[2]);
 /* Returns "slower", "higher", ... for a ratio. */
 const char *changetext_direction(const char *metric, double ratio);
 
-/* Writes "8.0% slower", "2.4x faster", "12% higher", "up from 0", or "1.1% of
- * requests above 0.9 ms, before 0.1%". */
-void changetext_words(struct str *, const struct changetext *);
-
-/* Writes the same with the metric: "8.0% slower" of throughput, "p99 12%
- * higher", "3.3% more instructions" of an exact count. */
+/* Writes a change with its metric: "8.0% slower" or "2.4x faster" of
+ * throughput, "p99 12% higher", "p99 up from 0", "p99.9: 1.1% of requests above
+ * 0.9 ms, before 0.1%", "3.3% more instructions" of an exact count. */
 void changetext_named(struct str *, const struct changetext *);
 
 /* Writes "3.3% more instructions", "12.5% more bytes per key", "1 more

@@ -294,8 +294,9 @@ make_text(const struct finding *f)
 void
 phrase_named(struct str *s, const struct finding *f)
 {
-	const struct changetext t = make_text(f);
+	struct changetext t = make_text(f);
 
+	t.exact = !(t.ratio > 0) || f->metric.exact;
 	changetext_named(s, &t);
 }
 
