@@ -32,7 +32,11 @@ in_mod add -A
 in_mod commit -qm first
 mod=$(in_mod rev-parse HEAD)
 cc="echo compiles; cc -shared -fPIC -I\"\$VKB_INCLUDE\" -DSAY='\"$scratch/loaded\"' -o mod.so mod.c"
-build() { vkb-build -C repo --module-dir mod --module-build "$cc" "$@"; }
+build() {
+  case $* in *--module-build*) ;; *) set -- --module-build "$cc" "$@" ;; esac
+  case $* in *'--module-dir '*) ;; *) set -- --module-dir mod "$@" ;; esac
+  vkb-build -C repo "$@"
+}
 field() { jq -r "$1" .out; }
 how() { field '"\(.status) \(.cached)"'; }
 

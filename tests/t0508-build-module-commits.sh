@@ -23,7 +23,12 @@ in_mod remote add origin https://github.com/me/words.git
 id() { in_mod rev-parse "$1"; }
 
 cc='mkdir -p out; cc -include "$VKB_INCLUDE/valkeymodule.h" -shared -fPIC -o out/mod.so mod.c'
-build() { vkb-build -C mod --module-build "$cc" --server 1 --server-repo repo "$@"; }
+build() {
+  case $* in *--module-build*) ;; *) set -- --module-build "$cc" "$@" ;; esac
+  case $* in *'--server '*) ;; *) set -- --server 1 "$@" ;; esac
+  case $* in *'--server-repo '*) ;; *) set -- --server-repo repo "$@" ;; esac
+  vkb-build -C mod "$@"
+}
 field() { jq -r "$1" .out | xargs; }
 
 test_that 'two commits of a module are built' build main~3 new=main

@@ -40,13 +40,13 @@ struct opt {
 	enum opt_kind kind;
 	size_t offset;       /* of the field in the program's struct */
 	const char *arg;     /* what --help calls the argument */
-	bool last;           /* OPT_STR: of several values the last counts */
 	double min, max;     /* both 0: no bounds */
 	const char *choices; /* "a|b|c" */
 	const char *help;    /* one line */
 	/* The heading under which --help prints this option and those that
 	 * follow; "": it prints none of them. NULL: as the one before. */
 	const char *group;
+	bool last; /* OPT_STR: of several values the last counts */
 };
 
 /* An option of another program, "-a" or "--rps", and what to write instead. */
