@@ -129,7 +129,7 @@ test_same null "$(jq "$row.slow" deltas)" 'counts that rise with the time are re
 
 # From a real load: what vkb-stats keeps is what the histograms of the runs have.
 cat >config <<'END'
-[{"commands": ["SET"], "duration": 0.3, "rate": 4000, "keyspacelen": [100], "data_sizes": [8],
+[{"commands": ["SET"], "duration": 0.5, "rate": 4000, "keyspacelen": [100], "data_sizes": [8],
   "pipelines": [1], "clients": [5], "cluster_mode": false, "tls_mode": false, "warmup": 0}]
 END
 test_status 0 'two runs at a rate' vkb-load -q --runs 2 config
@@ -140,4 +140,11 @@ test_same true "$(jq -s '(.[:-1] | map([.metrics.requests, .metrics.max_latency_
   (map(.[0]) | add) >= ($runs | map(.[0]) | add) and
   (map(pow(2; (.[1] + length - 2) / 8) / 1e6) | max) >= ($runs | map(.[1]) | max)' runs summary)" \
   'a summary has the requests of each run, up to the slowest'
+jq -c '.subject.label = "again"' runs >again
+vkb-stats again >resummary
+compare --on-insufficient ok summary resummary
+test_same true "$(jq "$row.slow.above_ms > 0" deltas)" 'summaries of a real load have slow requests'
+mv deltas summarised
+compare --on-insufficient ok runs again
+test_same "$(jq -c "$row" summarised)" "$(jq -c "$row" deltas)" 'runs are judged as their summaries are'
 test_done

@@ -686,6 +686,7 @@ write_group(struct sink *o, struct common *s, struct group *g,
 struct summary {
 	struct group **groups;
 	size_t n, cap;
+	struct group *taken;  /* whose tails summary_compare gave */
 	struct intern *pairs; /* of subject and config, for each group */
 	struct common common;
 	struct intern *names; /* of metrics */
@@ -736,6 +737,8 @@ summary_free(struct summary *s)
 	for (size_t i = 0; i < s->n; i++)
 		if (s->groups[i])
 			group_free(s->groups[i]);
+	if (s->taken)
+		group_free(s->taken);
 	if (!s->shares) {
 		caseset_free(s->common.subjects);
 		caseset_free(s->common.configs);
@@ -941,7 +944,9 @@ summary_compare(struct summary *s, size_t i, summary_take *take, void *to)
 	given.rest.config = s->groups[i]->config;
 	given.rest.subject = s->groups[i]->subject;
 	given.rest.rest = s->out.s.s;
-	group_free(s->groups[i]);
+	if (s->taken)
+		group_free(s->taken);
+	s->taken = s->groups[i];
 	s->groups[i] = NULL;
 	return given.rest;
 }

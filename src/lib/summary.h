@@ -70,15 +70,15 @@ struct summary_compared {
 struct summary_run {
 	double value, block;
 	double session;   /* its index in the sessions of the record */
-	const char *tail; /* JSON of tail.h */
+	const char *tail; /* JSON of tail.h; until the next call */
 };
 
 /* Takes the runs that have a metric, in their order. */
 typedef void summary_take(
     void *to, const char *metric, const struct summary_run *, size_t n);
 
-/* Returns one record, after its metrics were taken. Frees its runs, so that
- * this is called once for each record. */
+/* Returns one record, after its metrics were taken. The next call frees its
+ * runs, so that this is called once for each record. */
 struct summary_compared summary_compare(
     struct summary *, size_t i, summary_take *, void *to);
 
