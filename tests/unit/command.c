@@ -27,11 +27,12 @@ write_some(
     struct cmdsource *o, struct cursor *c, const struct keys *k, uint32_t n)
 {
 	char *buf = mem_new(o->ops->room(o, n * o->len));
-	size_t len;
+	size_t len = 0, used;
+	uint32_t made = 1, left;
 
-	tap_ok(o->ops->make(o, c, k, buf, n, SIZE_MAX, &len) == n &&
-		len == n * o->len,
-	    "all commands are made at once");
+	for (left = n; left && made; left -= made, len += used)
+		made = o->ops->make(o, c, k, buf + len, left, SIZE_MAX, &used);
+	tap_ok(left == 0 && len == n * o->len, "all commands are made");
 	return buf;
 }
 

@@ -333,6 +333,12 @@ values(const char *text)
 	o->ops->free(o);
 }
 
+static size_t
+count_prerendered(const struct prerendered *k)
+{
+	return (size_t)(k->list[k->count].bytes - k->list->bytes);
+}
+
 /* Returns the size of the requests of a mix that are made in advance. */
 static size_t
 count_bytes(size_t commands, const char *sizes)
@@ -349,9 +355,7 @@ count_bytes(size_t commands, const char *sizes)
 	t = (const struct template *)o;
 	for (i = 0; i < t->ncommands; i++)
 		if (t->commands[i].prerendered)
-			sum += t->commands[i]
-				   .prerendered
-				   ->at[t->commands[i].prerendered->count];
+			sum += count_prerendered(t->commands[i].prerendered);
 	o->ops->free(o);
 	str_free(&text);
 	return sum;

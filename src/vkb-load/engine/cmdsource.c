@@ -313,9 +313,11 @@ cmdsource_open_seed(
 char *
 cmdsource_buffer(const struct cmdsource *s, size_t full)
 {
-	char *buf = mem_new(s->ops->room(s, full) + s->nplaced);
+	const struct cmdsource_request *r = s->requests;
+	size_t n = s->places ? (size_t)(r[s->nrequests].bytes - r->bytes) : 0;
+	char *buf = mem_new(s->ops->room(s, full) + n);
 
-	if (s->places)
-		memcpy(buf, s->placed, s->nplaced);
+	if (n)
+		memcpy(buf, r->bytes, n);
 	return buf;
 }

@@ -63,6 +63,13 @@ struct cmdsource_ops {
 	void (*free)(struct cmdsource *);
 };
 
+/* A request that was rendered in advance, but for its numbers and tags. */
+struct cmdsource_request {
+	const char *bytes; /* the next one follows; then CMDSOURCE_SLACK */
+	uint32_t len;
+	uint32_t at; /* of the first number or tag; 'len': none */
+};
+
 struct cmdsource {
 	const struct cmdsource_ops *ops;
 	struct cmdsource *inner; /* see cmdsource_wrap; owned; or NULL */
@@ -81,10 +88,9 @@ struct cmdsource {
 	unsigned items; /* possible misses per reply; 0: they are not counted */
 	unsigned values; /* keys or elements written by one command */
 	size_t places;   /* see cmdsource_place; 0: none */
-	/* Their requests, which begin at 'starts', and the first ones again. */
-	const char *placed;
-	size_t nplaced; /* bytes */
-	const uint64_t *starts;
+	/* Their requests, and the first ones again. */
+	const struct cmdsource_request *requests;
+	size_t nrequests;
 	uint32_t together; /* commands that are sent together, see mix.h */
 	const bool *execs; /* is a turn of the cycle an EXEC? NULL: none is */
 	const struct mix *mix; /* NULL: its commands come in one order */
@@ -102,8 +108,11 @@ char *cmdsource_buffer(const struct cmdsource *, size_t full);
 static inline char *
 cmdsource_place(const struct cmdsource *s, const struct cursor *c, char *buf)
 {
-	return s->places ? buf + s->starts[(c->place + c->turn) % s->places]
-			 : buf;
+	const struct cmdsource_request *r = s->requests;
+
+	if (!s->places)
+		return buf;
+	return buf + (r[(c->place + c->turn) % s->places].bytes - r->bytes);
 }
 
 /*
@@ -136,8 +145,7 @@ cmdsource_wrap(struct cmdsource *s, struct cmdsource *inner,
 	s->ops = ops;
 	s->inner = inner;
 	s->end = NULL;
-	s->places = s->nplaced = 0;
-	s->placed = NULL;
+	s->places = 0;
 	s->constant = s->len;
 }
 

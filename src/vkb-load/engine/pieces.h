@@ -63,16 +63,15 @@ struct compiled { /* one command */
 /* The requests of a command, one for each row, or with values that differ,
  * rendered in advance except for numbers and tags. */
 struct prerendered {
-	const char *bytes;  /* CMDSOURCE_SLACK more may be read */
-	size_t count;       /* of requests */
-	size_t places;      /* of those that differ, if by values */
-	const uint64_t *at; /* offset of each request, and the end */
+	const struct cmdsource_request *list; /* and one behind the last */
+	size_t count;
+	size_t places; /* of those that differ, if not by rows */
 	/*
 	 * The offset of each number and tag in its request, one for each patch.
-	 * NULL: the same in all requests, see piece.at.
+	 * NULL: in all they are as far from the first one, see piece.at.
 	 */
 	const uint32_t *offsets;
-	struct arena *bytes_file, *at_file, *offsets_file;
+	struct arena *bytes_file, *list_file, *offsets_file;
 };
 
 struct template
@@ -91,7 +90,6 @@ struct template
 	uint32_t *cycle; /* index of the command of each turn */
 	uint64_t
 	    *before[CMDSOURCE_COUNTERS]; /* used by the turns before each */
-	bool only_patched;               /* one command without fields */
 	struct shots *shots; /* of a mix, if all its requests are listed */
 	unsigned values;     /* of a named test; else 0 */
 	struct values *data; /* __data__; owned */

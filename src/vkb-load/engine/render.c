@@ -8,6 +8,7 @@
 #include "rowset.h"
 #include "values.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@
 #define PLACES_MOST 4096
 #define PLACES_LONGEST ((size_t)1 << 18) /* bytes of a command */
 #define PLACES_ALL ((size_t)1 << 26)     /* bytes of those of all commands */
-#define PLACES_MORE ((size_t)1 << 18)    /* bytes of the first ones again */
+#define PLACES_MORE ((size_t)1 << 18)    /* bytes of a batch */
+#define PLACES_BATCH 1000                /* its requests */
 #define FOURS 10000
 #define SHORT 48           /* bytes that are copied with fewer instructions */
 #define GOLDEN 0x9e3779b1u /* its multiples lie evenly, at any distance */
@@ -47,6 +49,36 @@ copy_blocks(char *to, const char *from, size_t n)
 		from += BLOCK;
 	} while (to < end);
 	return end;
+}
+
+static char fours[FOURS][4]; /* the digits of 0000 to 9999 */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void
+fill_fours(void)
+{
+	for (int v = 0, left, i; v < FOURS; v++)
+		for (i = 4, left = v; i--; left /= 10)
+			fours[v][i] = (char)('0' + left % 10);
+}
+
+/*
+ * Writes 12 digits with leading zeros. If not 'wide', v is below DRAW_WIDE, and
+ * the first four bytes are '0' already.
+ */
+static inline void
+put_digits(char *to, uint64_t v, bool wide)
+{
+	uint32_t low, high;
+
+	if (wide) {
+		memcpy(to, fours[v / DRAW_WIDE % FOURS], 4);
+		v %= DRAW_WIDE;
+	}
+	low = (uint32_t)v;
+	high = low / FOURS;
+	memcpy(to + 4, fours[high], 4);
+	memcpy(to + 8, fours[low - high * FOURS], 4);
 }
 
 /* The numbers and the tag of one command. */
@@ -384,7 +416,7 @@ write_length(const struct template *t, char *to, const struct piece *p,
 static void
 put_number(struct draw *d, const struct piece *p, char *to)
 {
-	digits_12(to, draw_number(d, p), d->wide || p->kind >= PIECE_INSLOT);
+	put_digits(to, draw_number(d, p), d->wide || p->kind >= PIECE_INSLOT);
 }
 
 static char *
@@ -444,14 +476,21 @@ write_some(const struct template *t, const struct compiled *s, size_t first,
 	    to);
 }
 
-static void
-patch_command(
-    const struct compiled *s, struct draw *d, char *to, const uint32_t *offsets)
+/* Writes the numbers and tags of a request of a list, at 'to'. */
+__attribute__((always_inline)) static inline void
+patch_request(const struct compiled *s, struct draw *d, char *to,
+    const struct cmdsource_request *r)
 {
-	const struct piece *p, *end = s->patches + s->npatches;
+	const struct prerendered *k = s->prerendered;
+	const struct piece *p = s->patches, *end = p + s->npatches;
+	const uint32_t *offsets = NULL;
 	char *at;
 
-	for (p = s->patches; p < end; p++) {
+	if (k->offsets)
+		offsets = k->offsets + (size_t)(r - k->list) * s->npatches;
+	else if (p < end)
+		to += r->at - p->at;
+	for (; p < end; p++) {
 		at = to + (offsets ? *offsets++ : p->at);
 		if (p->kind == PIECE_TAG)
 			memcpy(at, d->tag, 3);
@@ -460,22 +499,37 @@ patch_command(
 	}
 }
 
-/*
- * Patches n commands that have only random numbers; each begins 'size' bytes
- * behind the one before, or by the offsets 'at'.
- */
-static void
+/* The same for n requests of the only command, the first of which is *r. */
+__attribute__((noinline)) static void
+patch_one_by_one(const struct template *t, struct cursor *c,
+    const struct keys *keys, const struct cmdsource_request *r, uint32_t n,
+    char *to)
+{
+	const struct compiled *s = t->commands;
+	const struct cmdsource_request *end = r + n;
+	struct draw d;
+
+	draw_init(&d, t, c, keys);
+	for (; r < end; to += r++->len) {
+		draw_begin(&d, s);
+		patch_request(s, &d, to, r);
+		draw_end(c, s);
+	}
+}
+
+/* The same if they have only random numbers, which are drawn together. */
+__attribute__((noinline)) static void
 patch_random_numbers(const struct compiled *s, struct cursor *c,
-    const struct keys *keys, char *buf, uint32_t n, size_t size,
-    const uint64_t *at)
+    const struct keys *keys, const struct cmdsource_request *r, uint32_t n,
+    char *to)
 {
 	bool ordered = c->chooser->ordered,
 	     wide = draw_is_wide(c->chooser, keys->space);
 	size_t each = ordered ? s->random : s->npatches;
-	const struct piece *p, *end = s->patches + s->npatches;
-	uint64_t v[PIECES_DRAWS], *next, begin = at ? *at : 0;
-	uint32_t most = s->npatches ? PIECES_DRAWS / s->npatches : n, k, i;
-	char *to;
+	const struct piece *first = s->patches, *end = first + s->npatches, *p;
+	uint64_t v[PIECES_DRAWS], *next;
+	uint32_t most = s->npatches ? PIECES_DRAWS / s->npatches : n, k;
+	const struct cmdsource_request *last;
 
 	for (; n; n -= k) {
 		k = n < most ? n : most;
@@ -483,195 +537,133 @@ patch_random_numbers(const struct compiled *s, struct cursor *c,
 		    keys->space, v, k * each);
 		c->number += k;
 		next = v;
-		for (i = 0; i < k; i++, buf += size) {
-			to = at ? buf + (*at++ - begin) : buf;
-			for (p = s->patches; p < end; p++) {
+		for (last = r + k; s->npatches && r < last; r++) {
+			put_digits(to + r->at, *next++, wide);
+			for (p = first + 1; p < end; p++) {
 				next -= p->kind == PIECE_SAME && ordered;
-				digits_12(to + p->at, *next++, wide);
+				put_digits(to + r->at + (p->at - first->at),
+				    *next++, wide);
 			}
+			to += r->len;
 		}
 	}
 }
 
-/*
- * The same for a single number, the most common case: the numbers of the most
- * common chooser are drawn where they are used.
- */
-__attribute__((always_inline)) static inline void
-patch_number(const struct compiled *s, struct cursor *c,
-    const struct keys *keys, char *buf, uint32_t n, size_t size,
-    const uint64_t *at)
+/* The same for a single number of the most common chooser. */
+static inline void
+patch_number(struct cursor *c, const struct keys *keys,
+    const struct cmdsource_request *r, uint32_t n, char *to)
 {
-	uint64_t space = keys->space, v[AT_ONCE];
-	bool wide = draw_is_wide(c->chooser, space);
-	uintptr_t to = (uintptr_t)buf + s->patches->at - (at ? *at : 0);
+	const struct cmdsource_request *end = r + n;
+	bool wide = keys->space > DRAW_WIDE;
 	struct rng rng = c->rng;
-	uint32_t i, k;
 
-	if (c->chooser == &chooser_uniform) {
-		for (i = 0; i < n; i++, to += size)
-			digits_12((char *)(at ? to + at[i] : to),
-			    rng_below(&rng, space), wide);
-		c->rng = rng;
-		c->number += n;
+	for (; r < end; to += r++->len)
+		put_digits(to + r->at, rng_below(&rng, keys->space), wide);
+	c->rng = rng;
+	c->number += n;
+}
+
+/* Writes the numbers and tags of n requests of the only command at 'to'. */
+static void
+patch_requests(const struct template *t, struct cursor *c,
+    const struct keys *keys, const struct cmdsource_request *r, uint32_t n,
+    char *to)
+{
+	const struct compiled *s = t->commands;
+
+	if (!s->plain || s->prerendered->offsets) {
+		patch_one_by_one(t, c, keys, r, n, to);
 		return;
 	}
-	for (; n; n -= k) {
-		k = n < AT_ONCE ? n : AT_ONCE;
-		c->chooser->draw(c->chooser, &c->rng, c->number, space, v, k);
-		c->number += k;
-		for (i = 0; i < k; i++, to += size)
-			digits_12((char *)(at ? to + *at++ : to), v[i], wide);
-	}
+	c->turn += n;
+	if (s->npatches == 1 && c->chooser == &chooser_uniform)
+		patch_number(c, keys, r, n, to);
+	else
+		patch_random_numbers(s, c, keys, r, n, to);
 }
 
 static uint32_t
-render_patched(const struct cmdsource *source, struct cursor *c,
-    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
+get_least(uint32_t a, size_t b)
 {
-	const struct template *t = (const struct template *)source;
-	const struct compiled *s = t->commands;
-	size_t size = source->len;
-	struct draw d;
-	uint32_t i;
+	return a < b ? a : (uint32_t)b;
+}
 
-	if ((n - 1) * size > full)
-		n = (uint32_t)(full / size) + 1;
-	*len = n * size;
-	for (i = 0; !buf[*len - size] && i < n; i++) /* a new buffer */
-		memcpy(buf + i * size, s->prerendered->bytes, size);
-	if (s->plain) {
-		c->turn += n;
-		if (s->npatches == 1)
-			patch_number(s, c, keys, buf, n, size, NULL);
-		else
-			patch_random_numbers(s, c, keys, buf, n, size, NULL);
+/* Returns how many of n requests from r on reach 'full' bytes, at least one,
+ * and their length. */
+static inline uint32_t
+count_requests_for(
+    const struct cmdsource_request *r, uint32_t n, size_t full, size_t *len)
+{
+	*len = (size_t)(r[n].bytes - r->bytes);
+	if (*len <= full)
 		return n;
-	}
-	draw_init(&d, t, c, keys);
-	for (i = 0; i < n; i++, buf += size) {
-		draw_begin(&d, s);
-		patch_command(s, &d, buf, NULL);
-		draw_end(c, s);
-	}
+	for (n = 1; (size_t)(r[n].bytes - r->bytes) < full; n++)
+		continue;
+	*len = (size_t)(r[n].bytes - r->bytes);
 	return n;
 }
 
-/* Returns how many of n rows reach 'full' bytes; at least one. */
-static uint32_t
-count_rows_for(
-    const struct prerendered *k, uint64_t row, uint32_t n, size_t full)
-{
-	const uint64_t *at = k->at + row;
-	uint32_t i = 1;
-
-	if (at[n] - at[0] <= full)
-		return n;
-	while (at[i] - at[0] < full)
-		i++;
-	return i;
-}
-
-/* Patches n rendered requests from 'row' on, which have only random numbers. */
-static inline void
-patch_plain_rows(const struct compiled *s, struct cursor *c,
-    const struct keys *keys, uint64_t row, uint32_t n, char *buf)
-{
-	const uint64_t *at = s->prerendered->at + row;
-
-	if (s->npatches == 1)
-		patch_number(s, c, keys, buf, n, 0, at);
-	else
-		patch_random_numbers(s, c, keys, buf, n, 0, at);
-	c->turn += n;
-	c->next[CMDSOURCE_ROWS] += s->uses[CMDSOURCE_ROWS] ? n : 0;
-}
-
-static void
-patch_rows(const struct compiled *s, struct draw *d, uint64_t row, uint32_t n,
-    char *buf)
-{
-	const struct prerendered *k = s->prerendered;
-	const uint64_t *at = k->at + row;
-	const uint32_t *offsets = NULL;
-	uint32_t i;
-
-	if (s->plain && !k->offsets) {
-		patch_plain_rows(s, d->cursor, d->keys, row, n, buf);
-		return;
-	}
-	for (i = 0; i < n; i++) {
-		draw_begin(d, s);
-		if (k->offsets)
-			offsets = k->offsets + (row + i) * s->npatches;
-		patch_command(s, d, buf + (at[i] - at[0]), offsets);
-		draw_end(d->cursor, s);
-	}
-}
-
+/* Renders the only command: its requests have places, see cmdsource_place. */
 static uint32_t
 render_placed(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
 	const struct template *t = (const struct template *)source;
-	const struct compiled *s = t->commands;
-	const struct prerendered *k = s->prerendered;
-	size_t place = (c->place + c->turn) % source->places;
-	const uint64_t *at = k->at + place;
-	struct draw d;
+	const struct prerendered *k = t->commands->prerendered;
+	size_t i = (c->place + c->turn) % k->places;
+	const struct cmdsource_request *r = k->list + i;
 
-	if (n > k->count - place)
-		n = (uint32_t)(k->count - place);
-	n = count_rows_for(k, place, n, full);
-	*len = at[n] - at[0];
-	if (!buf[at[n - 1] - at[0]]) /* a new buffer */
-		memcpy(buf, k->bytes + at[0], *len);
-	if (s->plain && !k->offsets) {
-		patch_plain_rows(s, c, keys, place, n, buf);
-		return n;
-	}
-	draw_init(&d, t, c, keys);
-	patch_rows(s, &d, place, n, buf);
+	n = count_requests_for(r, get_least(n, k->count - i), full, len);
+	if (!buf[r[n - 1].bytes - r->bytes]) /* a new buffer */
+		memcpy(buf, r->bytes, *len);
+	patch_requests(t, c, keys, r, n, buf);
 	return n;
 }
 
-/* Copies rendered rows, as many at once as are consecutive. */
+/* Renders the only command: copies rows, as many at once as are consecutive. */
 static uint32_t
-copy_rows(const struct template *t, struct draw *d, char *buf, uint32_t n,
-    size_t full, size_t *len)
+render_rows(const struct cmdsource *source, struct cursor *c,
+    const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
-	const struct compiled *s = &t->commands[0];
-	const struct prerendered *k = s->prerendered;
-	uint64_t rows = rowset_count(t->rows), row;
-	uint32_t made = 0, m;
-	char *to = buf;
-	size_t bytes;
+	const struct template *t = (const struct template *)source;
+	const struct prerendered *k = t->commands->prerendered;
+	uint64_t first = c->next[CMDSOURCE_ROWS];
+	const struct cmdsource_request *r = k->list + first % k->count;
+	uint32_t made, m;
+	size_t used;
 
-	row = d->cursor->next[CMDSOURCE_ROWS] % rows;
-	while (made < n && (size_t)(to - buf) < full) {
-		m = n - made < rows - row ? n - made : (uint32_t)(rows - row);
-		m = count_rows_for(k, row, m, full - (size_t)(to - buf));
-		bytes = k->at[row + m] - k->at[row];
-		memcpy(to, k->bytes + k->at[row], bytes);
-		patch_rows(s, d, row, m, to);
-		to += bytes;
-		made += m;
-		row = row + m == rows ? 0 : row + m;
+	*len = 0;
+	for (made = 0; made < n && *len < full; made += m, r = k->list) {
+		m = get_least(n - made, (size_t)(k->list + k->count - r));
+		m = count_requests_for(r, m, full - *len, &used);
+		memcpy(buf + *len, r->bytes, used);
+		patch_requests(t, c, keys, r, m, buf + *len);
+		*len += used;
 	}
-	*len = (size_t)(to - buf);
+	c->next[CMDSOURCE_ROWS] = first + made;
 	return made;
 }
 
+/* Chooses a request of a command, each equally often. */
+static inline size_t
+choose_place(uint32_t turn, size_t places)
+{
+	return (uint64_t)(turn * GOLDEN) * places >> 32;
+}
+
+/* Copies a request, that of a row or one of those with other values. */
 static char *
-copy_row(const struct compiled *s, struct draw *d, uint64_t row, char *to)
+copy_request(const struct compiled *s, struct draw *d, uint64_t row, char *to)
 {
 	const struct prerendered *k = s->prerendered;
-	size_t n = k->at[row + 1] - k->at[row];
+	uint32_t turn = (uint32_t)(d->cursor->place + d->cursor->turn);
+	size_t i = k->places ? choose_place(turn, k->places) : row;
+	const struct cmdsource_request *r = k->list + i;
 
-	copy_blocks(to, k->bytes + k->at[row], n);
-	patch_command(
-	    s, d, to, k->offsets ? k->offsets + row * s->npatches : NULL);
-	return to + n;
+	copy_blocks(to, r->bytes, r->len);
+	patch_request(s, d, to, r);
+	return to + r->len;
 }
 
 /* Writes the next command, which is that one; returns its end. */
@@ -683,7 +675,7 @@ write_command(const struct template *t, const struct compiled *s,
 
 	draw_begin(d, s);
 	if (s->prerendered) {
-		to = copy_row(s, d, row, to);
+		to = copy_request(s, d, row, to);
 	} else {
 		if (s->uses[CMDSOURCE_ROWS])
 			r = rowset_row(t->rows, row);
@@ -721,8 +713,6 @@ render_any(const struct cmdsource *source, struct cursor *c,
 	uint32_t i;
 
 	draw_init(&d, t, c, keys);
-	if (!t->mix && t->ncommands == 1 && t->commands[0].prerendered)
-		return copy_rows(t, &d, buf, n, full, len);
 	if (rows)
 		row = c->next[CMDSOURCE_ROWS] % rows;
 	turn = c->turn % source->cycle;
@@ -773,13 +763,13 @@ get_room(const struct cmdsource *source, size_t bytes)
 	return bytes + most + CMDSOURCE_SLACK;
 }
 
-/* Returns true if a patch follows what differs in length. */
+/* Returns true if one of several patches follows what differs in length. */
 static bool
 is_moving(const struct compiled *s)
 {
 	bool behind = false, moving = false;
 
-	for (size_t i = 0; i < s->npieces; i++)
+	for (size_t i = 0; i < s->npieces && s->npatches > 1; i++)
 		if (pieces_patch_width(s->pieces[i].kind))
 			moving |= behind;
 		else
@@ -793,7 +783,7 @@ new_files(const struct compiled *s)
 	struct prerendered *c = mem_new(sizeof *c);
 
 	c->bytes_file = arena_new(0);
-	c->at_file = arena_new(0);
+	c->list_file = arena_new(0);
 	if (is_moving(s))
 		c->offsets_file = arena_new(0);
 	return c;
@@ -805,62 +795,74 @@ free_prerendered(struct prerendered *c)
 	if (!c)
 		return;
 	arena_free(c->bytes_file);
-	arena_free(c->at_file);
+	arena_free(c->list_file);
 	arena_free(c->offsets_file);
 	free(c);
 }
 
-/* Writes a request; returns its length, or 0 if out of room. */
-static size_t
+/* Writes a request, and its length and first patch to *r. Returns 0, or -1 if
+ * out of room. */
+static int
 write_request(struct prerendered *c, const struct template *t,
-    const struct compiled *s, uint64_t row, struct draw *d, char *to)
+    const struct compiled *s, uint64_t row, struct draw *d, char *to,
+    struct cmdsource_request *r)
 {
 	uint32_t place;
 	size_t i, n = 0, zeros;
+	bool patched = false;
 
 	for (i = 0; i < s->npieces; i++) {
 		zeros = pieces_patch_width(s->pieces[i].kind);
 		place = (uint32_t)n;
-		if (!zeros)
+		if (!zeros) {
 			n += write_some(t, s, i, i + 1, row, d, to + n);
-		else if (c->offsets_file &&
+			continue;
+		}
+		if (c->offsets_file &&
 		    arena_add(c->offsets_file, &place, sizeof place) < 0)
-			return 0;
+			return -1;
+		if (!patched)
+			r->at = place;
+		patched = true;
 		memset(to + n, '0', zeros);
 		n += zeros;
 	}
-	return n;
+	r->len = (uint32_t)n;
+	if (!patched)
+		r->at = r->len;
+	return 0;
 }
 
 static int
 add_request(struct prerendered *c, const struct template *t,
     const struct compiled *s, uint64_t row, struct draw *d)
 {
-	uint64_t at = arena_size(c->bytes_file);
-	char *to;
-	size_t n;
+	struct cmdsource_request r = {0};
+	char *to = arena_room(c->bytes_file, get_room(&t->source, 0));
 
-	if (arena_add(c->at_file, &at, sizeof at) < 0)
+	if (!to || write_request(c, t, s, row, d, to, &r) < 0 ||
+	    arena_add(c->list_file, &r, sizeof r) < 0)
 		return -1;
-	to = arena_room(c->bytes_file, get_room(&t->source, 0));
-	n = to ? write_request(c, t, s, row, d, to) : 0;
-	if (!n)
-		return -1;
-	arena_keep(c->bytes_file, n);
+	arena_keep(c->bytes_file, r.len);
 	c->count++;
 	return 0;
 }
 
-/* Ends the list of requests. */
+/* Ends the list of requests, whose bytes do not move any more. */
 static int
 end_requests(struct prerendered *c)
 {
-	uint64_t at = arena_size(c->bytes_file);
+	struct cmdsource_request end = {0}, *list;
+	const char *bytes = arena_bytes(c->bytes_file);
 
-	if (arena_add(c->at_file, &at, sizeof at) < 0)
+	if (arena_add(c->list_file, &end, sizeof end) < 0)
 		return -1;
-	c->bytes = arena_bytes(c->bytes_file);
-	c->at = (const uint64_t *)(const void *)arena_bytes(c->at_file);
+	list = (struct cmdsource_request *)(void *)arena_bytes(c->list_file);
+	c->list = list;
+	for (size_t i = 0; i <= c->count; i++) {
+		list[i].bytes = bytes;
+		bytes += list[i].len;
+	}
 	if (c->offsets_file)
 		c->offsets = (const uint32_t *)(const void *)arena_bytes(
 		    c->offsets_file);
@@ -872,7 +874,7 @@ write_rows(struct prerendered *c, const struct template *t,
     const struct compiled *s, size_t most)
 {
 	uint64_t rows = rowset_count(t->rows), i;
-	size_t extra = sizeof *c->at + s->npatches * sizeof *c->offsets;
+	size_t extra = sizeof *c->list + s->npatches * sizeof *c->offsets;
 
 	for (i = 0; i < rows; i++)
 		if (arena_size(c->bytes_file) + (i + 1) * extra > most ||
@@ -886,7 +888,7 @@ prerender_rows(const struct template *t, const struct compiled *s, size_t most)
 {
 	struct prerendered *c;
 
-	if (!s->uses[CMDSOURCE_ROWS] || s->ints || s->data ||
+	if (s->ints || s->data ||
 	    rowset_count(t->rows) > most / (rowset_mean(t->rows) + s->len))
 		return NULL;
 	c = new_files(s);
@@ -906,18 +908,24 @@ count_drawn_sizes(const struct compiled *s)
 	return n;
 }
 
+/*
+ * Writes requests with the values of all places; behind them, if it is the only
+ * command, the first ones again, so that a batch can begin anywhere.
+ */
 static int
 write_places(struct prerendered *c, const struct template *t,
     const struct compiled *s, const uint32_t *sizes)
 {
-	size_t each = count_drawn_sizes(s), end = SIZE_MAX, i, k;
+	size_t each = count_drawn_sizes(s), last = 0, i, k;
 	struct draw d = {.values = &d.own};
 
-	for (i = 0; i < c->places || arena_size(c->bytes_file) < end; i++) {
+	for (i = 0; i < c->places ||
+	     (!t->mix && i < c->places + PLACES_BATCH &&
+		 arena_size(c->bytes_file) - last < PLACES_MORE);
+	     i++) {
 		k = i % c->places;
-		if (i == c->places)
-			end = arena_size(c->bytes_file) +
-			    (s->data && !t->mix ? PLACES_MORE : 0);
+		if (i == c->places - 1)
+			last = arena_size(c->bytes_file);
 		d.sizes = sizes + k * each;
 		rng_seed(&d.own, DRAW_VALUES, k + 1);
 		if (add_request(c, t, s, 0, &d) < 0)
@@ -971,47 +979,18 @@ prerender_values(const struct template *t, const struct compiled *s,
 	return c;
 }
 
-/* A request, with zeros for its number at 'at'; or 'len'. */
-struct shot {
-	const char *bytes;
-	uint32_t len, at;
-};
-
 /* The requests of a step: one, or several with values that differ. */
 struct deck {
-	struct shot *shots; /* owned */
-	uint32_t count;
+	const struct cmdsource_request *list;
+	size_t count;
 };
 
 struct shots {
-	struct deck *decks; /* of each step */
-	size_t ndecks;
-	struct shot *firsts;  /* the first of each deck */
-	bool values;          /* a deck has several */
-	size_t longest;       /* request */
-	char fours[FOURS][4]; /* the digits of 0000 to 9999 */
+	struct deck *decks;               /* of each step */
+	struct cmdsource_request *firsts; /* the first of each deck */
+	bool values;                      /* a deck has several */
+	size_t longest;                   /* request */
 };
-
-/* Chooses a request, each equally often. */
-static inline const struct shot *
-choose_shot(const struct deck *d, uint32_t turn)
-{
-	return d->shots + ((uint64_t)(turn * GOLDEN) * d->count >> 32);
-}
-
-/* As digits_12, but half of the instructions: four digits at once. */
-static inline void
-put_fours(const char (*fours)[4], char *to, uint64_t v, bool wide)
-{
-	uint32_t high = (uint32_t)v / FOURS;
-
-	if (wide) {
-		digits_12(to, v, true);
-		return;
-	}
-	memcpy(to + 4, fours[high], 4);
-	memcpy(to + 8, fours[(uint32_t)v - high * FOURS], 4);
-}
 
 /*
  * Writes n commands with one number of v each at most, by their steps. None is
@@ -1023,20 +1002,20 @@ write_shots(const struct shots *m, const uint8_t *steps, uint32_t turn,
     const uint64_t *v, char *to, uint32_t n, bool wide, size_t block,
     bool values)
 {
-	const struct shot *firsts = m->firsts, *s;
-	const char(*fours)[4] = m->fours;
-	const struct deck *decks = m->decks;
+	const struct cmdsource_request *firsts = m->firsts, *s;
+	const struct deck *k;
 	const uint64_t *end = v + n;
 
 #pragma GCC unroll 4
 	for (; v < end; v++, steps++) {
-		s = values ? choose_shot(&decks[*steps], turn++)
+		k = &m->decks[*steps];
+		s = values ? k->list + choose_place(turn++, k->count)
 			   : &firsts[*steps];
 		if (block)
 			memcpy(to, s->bytes, block);
 		else
 			copy_blocks(to, s->bytes, s->len);
-		put_fours(fours, to + s->at, *v, wide);
+		put_digits(to + s->at, *v, wide);
 		to += s->len;
 	}
 	return to;
@@ -1068,12 +1047,6 @@ make_some(const struct shots *m, struct cursor *c, const struct keys *keys,
 }
 
 static uint32_t
-get_least(uint32_t a, size_t b)
-{
-	return a < b ? a : (uint32_t)b;
-}
-
-static uint32_t
 render_shots(const struct cmdsource *source, struct cursor *c,
     const struct keys *keys, char *buf, uint32_t n, size_t full, size_t *len)
 {
@@ -1095,67 +1068,39 @@ render_shots(const struct cmdsource *source, struct cursor *c,
 	return made;
 }
 
-/* Has a command at most one number, drawn at random? */
+/* Has a command requests in advance, and at most one number, drawn at random?
+ */
 static bool
 is_simple(const struct compiled *s)
 {
-	return s->plain && s->npatches <= 1 && !s->tagged &&
+	return s->prerendered && s->plain && s->npatches <= 1 && !s->tagged &&
 	    !s->uses[CMDSOURCE_SEQ];
 }
 
-/* Lists the requests of a command. */
-static struct deck
-list_requests(struct shots *m, const struct compiled *s)
-{
-	const struct prerendered *k = s->prerendered;
-	struct deck d = {
-	    mem_array(k->places, sizeof *d.shots), (uint32_t)k->places};
-	struct shot *v = d.shots;
-
-	for (size_t i = 0; i < k->places; i++, v++) {
-		v->bytes = k->bytes + k->at[i];
-		v->len = (uint32_t)(k->at[i + 1] - k->at[i]);
-		v->at = !s->npatches ? v->len
-		    : k->offsets     ? k->offsets[i]
-				     : (uint32_t)s->patches->at;
-		if (v->len > m->longest)
-			m->longest = v->len;
-	}
-	m->values |= d.count > 1;
-	return d;
-}
-
-/* Lists the requests of a mix whose commands have one random number at most.
- * Returns NULL if they have to be written one by one. */
+/* Lists the requests of a mix whose commands are simple. Returns NULL if they
+ * have to be written one by one. */
 static struct shots *
-new_shots(struct template *t, const struct engine_work *w)
+new_shots(const struct template *t)
 {
 	const struct mix *mix = t->mix;
+	const struct prerendered *k;
 	struct shots *m;
-	struct compiled *s = t->commands, *end = s + t->ncommands;
-	char eight[8];
+	size_t i, j;
 
-	for (; s < end && mix->single && is_simple(s); s++)
-		if (!(s->prerendered = prerender_values(t, s, w)))
-			break;
-	if (s < end) {
-		for (; s >= t->commands; s--) {
-			free_prerendered(s->prerendered);
-			s->prerendered = NULL;
-		}
-		return NULL;
-	}
+	for (i = 0; i < t->ncommands; i++)
+		if (!mix->single || !is_simple(&t->commands[i]))
+			return NULL;
 	m = mem_new(sizeof *m);
-	for (uint32_t v = 0; v < FOURS; v++) {
-		digits_8(eight, v);
-		memcpy(m->fours[v], eight + 4, 4);
-	}
-	m->ndecks = mix->nsteps;
-	m->decks = mem_array(m->ndecks, sizeof *m->decks);
-	m->firsts = mem_array(m->ndecks, sizeof *m->firsts);
-	for (size_t i = 0; i < m->ndecks; i++) {
-		m->decks[i] = list_requests(m, mix->steps[i].command);
-		m->firsts[i] = m->decks[i].shots[0];
+	m->decks = mem_array(mix->nsteps, sizeof *m->decks);
+	m->firsts = mem_array(mix->nsteps, sizeof *m->firsts);
+	for (i = 0; i < mix->nsteps; i++) {
+		k = mix->steps[i].command->prerendered;
+		m->decks[i] = (struct deck){k->list, k->count};
+		m->firsts[i] = k->list[0];
+		m->values |= k->count > 1;
+		for (j = 0; j < k->count; j++)
+			if (k->list[j].len > m->longest)
+				m->longest = k->list[j].len;
 	}
 	return m;
 }
@@ -1165,37 +1110,29 @@ free_shots(struct shots *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->ndecks; i++)
-		free(m->decks[i].shots);
 	free(m->decks);
 	free(m->firsts);
 	free(m);
 }
 
-/* One command without rows, if its requests can be rendered in advance. */
+/* One command whose requests are rendered in advance, without rows. */
 static void
-prepare_single(struct template *t, const struct engine_work *w)
+prepare_only(struct template *t)
 {
 	const struct compiled *s = t->commands;
+	const struct prerendered *k = s->prerendered;
 	struct cmdsource *o = &t->source;
-	struct prerendered *k = prerender_values(t, s, w);
 	const struct piece *last;
 
-	if (!k)
-		return;
-	t->commands->prerendered = k;
-	t->only_patched = true;
+	t->ops.make = render_placed;
 	if (s->data) {
-		t->ops.make = render_placed;
 		o->places = k->places;
-		o->placed = k->bytes;
-		o->nplaced = k->at[k->count];
-		o->starts = k->at;
+		o->requests = k->list;
+		o->nrequests = k->count;
 		return;
 	}
-	t->ops.make = render_patched;
 	o->len = s->len;
-	o->end = k->bytes + s->len;
+	o->end = k->list[1].bytes;
 	o->constant = 0;
 	if (s->npatches) {
 		last = &s->patches[s->npatches - 1];
@@ -1206,22 +1143,29 @@ prepare_single(struct template *t, const struct engine_work *w)
 void
 render_prepare(struct template *t, const struct engine_work *w)
 {
+	pthread_once(&once, fill_fours);
 	t->ops.room = get_room;
 	t->ops.make = render_any;
-	if (t->mix)
-		t->shots = new_shots(t, w);
-	if (t->shots)
+	if (!t->mix && t->ncommands > 1)
+		return;
+	for (size_t i = 0; i < t->ncommands; i++)
+		t->commands[i].prerendered =
+		    prerender_values(t, &t->commands[i], w);
+	if (t->mix && (t->shots = new_shots(t)))
 		t->ops.make = render_shots;
-	if (!t->mix && t->ncommands == 1)
-		prepare_single(t, w);
+	else if (!t->mix && t->commands->prerendered)
+		prepare_only(t);
 }
 
 void
 render_bind(struct template *t, size_t most)
 {
 	for (size_t i = 0; t->rows && i < t->ncommands; i++)
-		t->commands[i].prerendered =
-		    prerender_rows(t, &t->commands[i], most);
+		if (t->commands[i].uses[CMDSOURCE_ROWS])
+			t->commands[i].prerendered =
+			    prerender_rows(t, &t->commands[i], most);
+	if (!t->mix && t->ncommands == 1 && t->rows && t->commands->prerendered)
+		t->ops.make = render_rows;
 }
 
 void

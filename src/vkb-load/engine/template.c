@@ -771,7 +771,8 @@ template_bind(struct template *t, const struct rowset *rows, size_t most)
 		o->len += rowset_mean(rows) *
 		    (size_t)t->before[CMDSOURCE_ROWS][o->cycle] /
 		    (size_t)o->cycle;
-	o->constant = t->only_patched ? o->constant : o->len;
+	if (!o->end)
+		o->constant = o->len;
 	render_bind(t, most);
 }
 
