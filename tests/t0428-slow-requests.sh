@@ -72,7 +72,7 @@ test_match 'Undecided: INCR .sessions differ' text 'one session each shows nothi
 tr '\n' ' ' <text >line
 test_match 'allowing a factor of 2 between sessions .the slowest requests., so no change could be seen' line \
   'the report says by how much they may differ'
-test_match 'Margins: p999_latency_ms 1.5x' line 'the margin is a factor'
+test_match 'Margins: p99.9 1.5x' line 'the margin is a factor'
 for case in A B C D E F G H; do
   jq -c --arg c $case '.config.command = $c' base
 done >eight
