@@ -474,19 +474,21 @@ is_variable(const struct scan *s, size_t i, size_t n)
 	    find_kind(s->s + i + 1, n - 1) == ENDING;
 }
 
-/* Does a message about the secret stand at i, in place of its value? */
+/* Does a message about the secret of a key stand at i, in place of its value?
+ * Several words are one only behind the name of a file or an option. */
 static bool
-is_statement(const struct scan *s, size_t i)
+is_statement(const struct scan *s, size_t i, const struct hit *key)
 {
+	bool named = has_text(s, key->at, "--") ||
+	    (key->at && strchr("/.", s->s[key->at - 1]));
 	size_t n = 0;
 
 	while (!is_end(s, i + n))
 		n++;
-	if (is_listed(states, s->s + i, n))
-		return true;
-	return is_listed(sentences, s->s + i, n) && measure_blank(s, i + n) &&
-	    !is_break(s, i + n) &&
-	    isalpha((unsigned char)char_at(s, skip_blanks(s, i + n)));
+	if (measure_blank(s, i + n) && !is_break(s, i + n) &&
+	    isalpha((unsigned char)char_at(s, skip_blanks(s, i + n))))
+		return named && is_listed(sentences, s->s + i, n);
+	return is_listed(states, s->s + i, n);
 }
 
 /* Makes a hit of the value at i, which follows a quote of this length. */
@@ -509,7 +511,7 @@ hit_member(struct scan *s, struct hit *h, size_t i, const struct hit *key)
 
 	if (n)
 		return hit_value(s, h, i + n, n, false);
-	if (is_statement(s, i))
+	if (is_statement(s, i, key))
 		return false;
 	if (char_at(s, i) == '{' || char_at(s, i) == '[') {
 		n = measure_tree(s, i);

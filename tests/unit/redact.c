@@ -119,6 +119,8 @@ static const struct {
     {"'token': nonePW, 'auth': is\nx: 1",
 	"'token': '***', 'auth': '***'\nx: 1"},
     {"auth: ok, PW", "auth: ***"},
+    {"\"passphrase\": no rain", "\"passphrase\": \"***\" rain"},
+    {"'token': line noise", "'token': '***' noise"},
     /* commands */
     {"AUTH PW", "AUTH ***"}, {"auth PW PW", "auth *** ***"},
     {"'AUTH PW' failed", "'AUTH ***' failed"},
