@@ -2174,7 +2174,7 @@ static const struct opt option_table[] = {
 	.help = "build the module with this shell command"},
     {0, "module-file", OPT_STR, AT(module.file), "FILE",
 	.help = "file of the built module; default: the only *.so"},
-    {0, "server", OPT_STR, AT(module.server), "REF|PATH",
+    {0, "server", OPT_STR, AT(module.server), "REF|PATH", .last = true,
 	.help = "take REFs as commits of the module, for this server"},
     {0, "server-repo", OPT_STR, AT(module.server_repo), "URL|PATH",
 	.help = "take that server from this repository; default: Valkey's"},

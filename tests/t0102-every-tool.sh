@@ -51,7 +51,7 @@ for program in "$VKB_BIN"/vkb-*; do
   "$p" --dump-options 2>/dev/null | awk -F '\t' '$3 == "string" && $2 != "-" { print $2 }' >texts
   while read -r name; do
     case $p,$name in vkb-load,data-size | vkb-load,keyspacelen | vkb-load,clients | vkb-load,pipeline | \
-      vkb-load,runs | vkb-bench,commits) continue ;; esac
+      vkb-load,runs | vkb-bench,commits | vkb-build,server) continue ;; esac
     "$p" "--$name" a "--$name" b >.out 2>.err </dev/null
     echo "$? $(grep -c "option '--$name' is given twice" .err) $name"
   done <texts >twice

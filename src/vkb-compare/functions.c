@@ -1,6 +1,5 @@
 #include "functions.h"
 #include "callgraph.h"
-#include "cases.h"
 #include "causes.h"
 #include "intern.h"
 #include "json.h"
@@ -55,16 +54,16 @@ write_key(struct str *s, const struct json *config, const struct json *subject)
 	json_canonical(s, subject);
 }
 
-/* Returns the profile of a case, or NULL. */
-static const struct callgraph *
-find_profile(const struct functions *f, const struct kase *k)
+const struct callgraph *
+functions_find(const struct functions *f, const struct json *config,
+    const struct json *subject)
 {
 	struct str key = {0};
 	size_t n = intern_count(f->keys), id;
 
 	if (!n)
 		return NULL;
-	write_key(&key, cases_config(k), k->subject);
+	write_key(&key, config, subject);
 	id = intern_find(f->keys, key.s, key.len);
 	str_free(&key);
 	return id < n && f->v[id].n ? f->v[id].v : NULL;
@@ -193,11 +192,8 @@ write_causes(struct str *s, const struct causes *c)
 }
 
 char *
-functions_explain(struct functions *base, const struct kase *x,
-    struct functions *contender, const struct kase *y)
+functions_explain(const struct callgraph *a, const struct callgraph *b)
 {
-	const struct callgraph *a = find_profile(base, x);
-	const struct callgraph *b = find_profile(contender, y);
 	struct causes *c;
 	struct str s = {0};
 	bool any;
@@ -229,11 +225,9 @@ compare_syscalls(const void *a, const void *b)
 }
 
 char *
-functions_list_syscalls(struct functions *base, const struct kase *x,
-    struct functions *contender, const struct kase *y)
+functions_list_syscalls(const struct callgraph *a, const struct callgraph *b)
 {
-	const struct callgraph *sides[] = {
-	    find_profile(base, x), find_profile(contender, y)};
+	const struct callgraph *sides[] = {a, b};
 	struct intern *names = intern_new();
 	struct syscall *v = NULL;
 	size_t n = 0, cap = 0;

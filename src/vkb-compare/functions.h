@@ -5,10 +5,9 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
+struct callgraph;
 struct functions;
 struct json;
-struct kase;
-struct str;
 
 struct functions *functions_new(void);
 void functions_free(struct functions *);
@@ -18,6 +17,10 @@ void functions_free(struct functions *);
 int functions_add(
     struct functions *, const struct json *profile, const char *where);
 
+/* Returns the profile of a case, or NULL; borrowed. */
+const struct callgraph *functions_find(const struct functions *,
+    const struct json *config, const struct json *subject);
+
 /*
  * Returns "+155 in setCommand, +30 as setCommand calls lookupKey 2 times, not
  * 1, -0.5 in others": up to three causes, in instructions per request, and the
@@ -25,14 +28,13 @@ int functions_add(
  * of the case, if nothing changed, or if no function that causes it has a name.
  * Caller frees.
  */
-char *functions_explain(struct functions *base, const struct kase *in_base,
-    struct functions *contender, const struct kase *in_contender);
+char *functions_explain(
+    const struct callgraph *base, const struct callgraph *contender);
 
 /* Returns "setsockopt 0 -> 1": up to three system calls of each request that
  * changed most; NULL if a side has no profile of the case, or none changed.
  * Caller frees. */
-char *functions_list_syscalls(struct functions *base,
-    const struct kase *in_base, struct functions *contender,
-    const struct kase *in_contender);
+char *functions_list_syscalls(
+    const struct callgraph *base, const struct callgraph *contender);
 
 #endif

@@ -497,6 +497,7 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 	for (size_t i = 0; i < c->npairs; i++) {
 		struct pairing *p = &c->pairs[i];
 		bool lost = all_failed(p->side[0]) || all_failed(p->side[1]);
+		const struct callgraph *profile[2];
 		size_t before;
 
 		if (p->side[1])
@@ -515,10 +516,12 @@ judge_compare(struct comparison *c, const struct cases *base, size_t who,
 		mark_primary(c, p, before);
 		find_one_sided(c, p, r);
 		compare_environments(c, p);
-		p->functions = functions_explain(base->functions, p->side[0],
-		    contender->functions, p->side[1]);
-		p->syscalls = functions_list_syscalls(base->functions,
-		    p->side[0], contender->functions, p->side[1]);
+		for (size_t j = 0; j < 2; j++)
+			profile[j] =
+			    functions_find((j ? contender : base)->functions,
+				cases_config(p->side[j]), p->side[j]->subject);
+		p->functions = functions_explain(profile[0], profile[1]);
+		p->syscalls = functions_list_syscalls(profile[0], profile[1]);
 	}
 }
 

@@ -177,7 +177,7 @@ counts(void)
 	check(&s, "", "nothing is printed about metrics if none is judged");
 	c.noverall = 2;
 	report_judged(&s, &c);
-	check(&s, "Judged: rps, p50_latency_ms.", "the judged metrics");
+	check(&s, "Judged: throughput, p50.", "the judged metrics");
 	str_free(&s);
 }
 
