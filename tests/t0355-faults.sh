@@ -145,11 +145,11 @@ load() {
   case $load_of in
   live) set -- --live 0 "$@" ;;
   hdr) set -- --hdr log.hlog "$@" ;;
-  hosts) set -- --client 1/2 "$@" ;;
-  esac
-  if [ "$load_of" = hosts ]; then
+  hosts)
     { nice vkb-load "$@" --client 2/2 >run.2 2>err.2; echo $? >status.2; } &
-  fi
+    set -- "$@" --client 1/2
+    ;;
+  esac
   nice vkb-load "$@" >run 2>err # the fault should come before the end
   echo $? >status
   wait

@@ -484,14 +484,15 @@ patch_request(const struct compiled *s, struct draw *d, char *to,
 	const struct prerendered *k = s->prerendered;
 	const struct piece *p = s->patches, *end = p + s->npatches;
 	const uint32_t *offsets = NULL;
+	/* From where the pieces have the numbers to where this request has
+	 * them; it may wrap. */
+	size_t later = p < end ? (size_t)r->at - p->at : 0;
 	char *at;
 
 	if (k->offsets)
 		offsets = k->offsets + (size_t)(r - k->list) * s->npatches;
-	else if (p < end)
-		to += r->at - p->at;
 	for (; p < end; p++) {
-		at = to + (offsets ? *offsets++ : p->at);
+		at = to + (offsets ? *offsets++ : p->at + later);
 		if (p->kind == PIECE_TAG)
 			memcpy(at, d->tag, 3);
 		else
