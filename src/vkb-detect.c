@@ -406,6 +406,8 @@ count_cases(const struct findings *all, size_t group)
 	return n;
 }
 
+enum { SHORTEST = 10 }; /* bytes of a name in a title, at least */
+
 /* Writes since when a change is there, with names of at most so many bytes. A
  * title could be read as the cause, so only a commit that is it has one. */
 static void
@@ -424,7 +426,8 @@ write_issue_since(struct str *s, const struct branch *b,
 		str_add(s, " since ");
 	}
 	markup_cut(s, p->name, most);
-	if (g->kind == FINDING_TREND || width > 1 || !p->title)
+	if (g->kind == FINDING_TREND || width > 1 || !p->title ||
+	    most <= SHORTEST)
 		return;
 	str_add(s, " (");
 	markup_cut(s, p->title, most);
@@ -432,26 +435,29 @@ write_issue_since(struct str *s, const struct branch *b,
 }
 
 /* Writes "GET P10: p99 9.1% higher since 1a2b3c4d (Rewrite the iterator)", and
- * how many other cases changed. Cuts the names until that fits TITLE. */
+ * how many other cases changed. Cuts the names until that fits TITLE, and
+ * leaves the commit's title out at last: there is always a title. */
 static void
 write_issue_title(struct str *s, const struct branch *b,
     const struct findings *all, const struct finding *f)
 {
 	size_t from = s->len, cases = count_cases(all, f->group);
 
-	for (size_t most = 80; most; most -= 10) {
-		struct str plain = {0};
+	for (size_t most = 80;; most -= 10) {
+		struct str plain = {0}, named = {0};
 
 		markup_cut(&plain, f->name, most);
 		str_add(&plain, ": ");
-		phrase_named(&plain, f);
+		phrase_named(&named, f);
+		markup_cut(&plain, named.s, 80);
+		str_free(&named);
 		write_issue_since(&plain, b, &all->groups[f->group], most);
 		if (cases > 1)
 			str_printf(&plain, ", and %zu more case%s", cases - 1,
 			    num_plural((double)cases - 1));
 		markup_markdown(s, plain.s);
 		str_free(&plain);
-		if (s->len - from <= TITLE)
+		if (s->len - from <= TITLE || most <= SHORTEST)
 			return;
 		s->len = from;
 	}

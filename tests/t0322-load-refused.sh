@@ -92,6 +92,11 @@ test_same "5 GET failed 5 SET ok" "$(jq -r 'select(.type == "run") | .config.com
 jq -c '.[0].test_groups[0].scenarios[0].command = "NOSUCH a" | .[0].max_errors_percent = 100' two.json >all.json
 test_that 'a configuration that allows all errors has its unknown command measured' vkb-load -q --runs 1 all.json
 test_same 100 "$(jq '.metrics.errors' .out)" 'and its errors counted'
+jq -c '.[0].max_errors_percent = 60 | .[0].test_groups[0].scenarios[0].command = "PING ; NOSUCH a"' all.json >half.json
+test_that 'and so has one that allows as many as it causes' vkb-load -q --runs 1 half.json
+printf 'op,id\nINCR,1\nDECR,2\n' >ops.csv
+group '{"id":"f","command":"__field:op__ k","dataset":"ops.csv","requests":10}' >ops.json
+test_that 'a command whose name is a field is sent' vkb-load -q --runs 1 ops.json
 { seq 199 | sed 's/.*/1700000000.000001 [0 127.0.0.1:5] "PING"/'
   echo '1700000000.000002 [0 127.0.0.1:5] "NOSUCH" "a"'; } >monitor
 vkb-record -q monitor >trace

@@ -59,6 +59,9 @@ titles "$(printf 'long %0300d' 0)" one >long
 test_status 1 'a history with long titles' issue long
 test_match '^# SET: [56]\.[0-9]% slower since [0-9a-f]{8} .long 0+\.\.\..$' .out 'a long title is cut'
 test_empty "$(awk 'NR == 1 && length > 162' .out)" 'so that the title of the issue fits'
+titles '@@@@@@@@@@@@' one >signs
+test_status 1 'a history with titles that grow when they are escaped' issue signs
+test_match '^# SET: [56]\.[0-9]% slower since [0-9a-f]{8}$' .out 'the title of the issue has none then'
 late=$(jq -rs '[.[].subject.commit] | unique_by(.[4:])[36]' one)
 titles 'Embed the key' one | jq -c --arg late "$late" 'select(.subject.commit != $late)' >unsure
 test_status 1 'a regression at one of two commits' issue unsure

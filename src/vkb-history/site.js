@@ -107,6 +107,10 @@
       return Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)) || 0;
     });
     to.replaceChildren();
+    if (ends[0].value === ends[1].value) {
+      element(to, 'p', 'Choose two different commits.');
+      return;
+    }
     if (!rows.length) {
       element(to, 'p', 'These two have no case of one machine in common.');
       return;

@@ -62,9 +62,9 @@ get_most(const struct json *cas)
 }
 
 bool
-errorcheck_allows_all(const struct json *cas)
+errorcheck_allows_more(const struct json *cas)
 {
-	return get_most(cas) >= 100;
+	return get_most(cas) > MOST_PERCENT;
 }
 
 bool

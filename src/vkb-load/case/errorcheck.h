@@ -19,8 +19,8 @@ struct json;
 bool errorcheck_fails(
     const struct json *cas, const char *part, const struct engine_result *);
 
-/* Does the case allow that all requests have errors? */
-bool errorcheck_allows_all(const struct json *cas);
+/* Does the case allow more errors than others? */
+bool errorcheck_allows_more(const struct json *cas);
 
 /* Returns what to do about most errors, to be added to a message, or "". */
 const char *errorcheck_advice(const struct engine_result *);

@@ -1268,7 +1268,7 @@ take_results(struct load *l, struct measure *m, int rc)
 /*
  * Fails if the server does not know a command of the load. A trace may have
  * those of another version, a count leaves them out, and a case may allow
- * errors.
+ * more errors.
  */
 static int
 check_commands(struct measure *m, const struct target *t)
@@ -1278,7 +1278,7 @@ check_commands(struct measure *m, const struct target *t)
 	char *why = NULL;
 
 	if (m->counted || m->cas->trace ||
-	    errorcheck_allows_all(m->cas->record))
+	    errorcheck_allows_more(m->cas->record))
 		return 0;
 	c = target_client(t, 0);
 	if (!c)
