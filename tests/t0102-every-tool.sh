@@ -40,6 +40,7 @@ from() { # from FILE COMMAND...
 test_that 'vkb: -V' vkb -V
 version=$(cat .out)
 test_match '^vkb [0-9.]+$' .out 'vkb: its version'
+most=$(sed -n 's/.*OPT_MOST = \([0-9]*\).*/\1/p' "$top/src/lib/opt.h")
 for program in "$VKB_BIN"/vkb-*; do
   [ -x "$program" ] || continue
   p=${program##*/}
@@ -56,6 +57,8 @@ for program in "$VKB_BIN"/vkb-*; do
     echo "$? $(grep -c "option '--$name' is given twice" .err) $name"
   done <texts >twice
   test_empty "$(grep -v '^2 1 ' twice)" "$p: an option with a text is refused if it is given twice"
+  test_that "$p: there is room for what is given" \
+    test "$("$p" --dump-options 2>/dev/null | wc -l)" -lt "$most"
   case $(head -c 2 "$program") in
   '#!') continue ;;
   esac

@@ -86,7 +86,8 @@ scan_number(struct jsonscan *c, const char *p, double *v)
 			return NULL;
 		digits = 99; /* leaves it to strtod */
 	}
-	if (!v && digits <= JSONSCAN_DIGITS - 2) /* it is finite */
+	/* So few digits, a sign and a point are not too long, and finite. */
+	if (!v && digits <= JSONSCAN_DIGITS - 2)
 		return p;
 	if (digits <= 19 && m <= UINT64_C(1) << 53) {
 		*v = places ? (double)m / ten[places] : (double)m;

@@ -15,9 +15,9 @@
 
 /* --- what would make unclear results clear */
 
-/* What the unclear rows need. */
 enum { NAME = 60 }; /* bytes of the name of a case */
 
+/* What the unclear rows need. */
 struct next {
 	size_t rows;
 	const struct row *last; /* one of these rows */

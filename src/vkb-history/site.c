@@ -1348,11 +1348,12 @@ write_choices(struct str *s, const struct archive *a, bool releases)
 	str_add(s, n ? "</optgroup>\n" : "");
 }
 
-/* Writes the median of a series at each entry of the archive, unless fewer than
- * two have one. */
+/* Writes the median of a series at each entry of the archive, which are at
+ * these points, unless fewer than two have one. 'medians' has room for those of
+ * all points. */
 static void
 write_medians(struct str *s, const struct site *x,
-    const struct branch_series *series, double *points)
+    const struct branch_series *series, const size_t *points, double *medians)
 {
 	const struct branch *b = &x->trends.branch;
 	const struct metric m = metric_guess(series->metric);
@@ -1360,10 +1361,11 @@ write_medians(struct str *s, const struct site *x,
 	char *name;
 	size_t n = 0;
 
-	branch_read_medians(b, series, points);
+	branch_read_medians(b, series, medians);
 	for (size_t i = 0; i < x->archive.n; i++) {
-		size_t at = branch_find_point(b, x->archive.v[i].subject);
-		double v = at < b->npoints + b->nlost ? points[at] : NAN;
+		double v = points[i] < b->npoints + b->nlost
+		    ? medians[points[i]]
+		    : NAN;
 
 		n += !isnan(v);
 		str_add(&values, i ? " " : "");
@@ -1394,27 +1396,33 @@ static void
 write_comparison(struct str *s, const struct site *x)
 {
 	const struct branch *b = &x->trends.branch;
-	double *points = mem_array(b->npoints + b->nlost + 1, sizeof *points);
+	const struct archive *a = &x->archive;
+	double *medians = mem_array(b->npoints + b->nlost + 1, sizeof *medians);
+	size_t *points = mem_array(a->n + 1, sizeof *points);
 
-	if (x->archive.n > 1) {
+	for (size_t i = 0; i < a->n; i++)
+		points[i] = branch_find_point(b, a->v[i].subject);
+	if (a->n > 1) {
 		str_add(s,
 		    "<details id=\"compare\" hidden><summary><h2>Compare two "
 		    "commits</h2></summary>\n"
 		    "<div class=\"controls\"><label>Before <select "
 		    "id=\"before\">\n");
-		write_choices(s, &x->archive, true);
-		write_choices(s, &x->archive, false);
+		write_choices(s, a, true);
+		write_choices(s, a, false);
 		str_add(s,
 		    "</select></label> <label>After <select id=\"after\">"
 		    "</select></label></div>\n<ul hidden>\n");
 		for (size_t i = 0; i < b->nseries; i++)
 			if (is_judged(&b->series[i]))
-				write_medians(s, x, &b->series[i], points);
+				write_medians(
+				    s, x, &b->series[i], points, medians);
 		str_add(s,
 		    "</ul>\n<div id=\"compared\"></div>\n"
 		    "</details>\n");
 	}
 	free(points);
+	free(medians);
 }
 
 /* --- commits */

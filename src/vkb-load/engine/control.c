@@ -136,13 +136,11 @@ ask_unknown(struct client *c, int ms, const char *command)
 char *
 control_explain_unknown(struct client *c, int ms, const char *text)
 {
-	const struct command_style style = {.same = "__rand_int__"};
-	char *own =
-	    command_known(text) ? command_text(text, &style) : mem_str(text);
 	const char *unused;
 	char *answer = NULL, *why = NULL;
 	size_t n, k;
-	char **list = own ? command_split(own, &n, &unused) : NULL;
+	char **list =
+	    command_known(text) ? NULL : command_split(text, &n, &unused);
 
 	for (size_t at = 0;
 	     list && !why && (k = command_next(list, n, &at, NULL));
@@ -154,7 +152,6 @@ control_explain_unknown(struct client *c, int ms, const char *text)
 		free(answer);
 	}
 	mem_free_list(list);
-	free(own);
 	return why;
 }
 

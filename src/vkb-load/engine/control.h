@@ -37,9 +37,10 @@ bool control_only_reads(struct client *, int ms, const char *command);
 bool control_text_only_reads(struct client *, int ms, const char *text);
 
 /*
- * Returns why a named test, or a text with commands, cannot be run on the
- * server: the command that it does not know, with its answer. NULL if it knows
- * all, or has no COMMAND. Caller frees.
+ * Returns why a text with commands cannot be run on the server: the command
+ * that it does not know, with its answer. NULL if it knows all, or has no
+ * COMMAND; it is not asked about usual commands, such as those of named tests.
+ * Caller frees.
  */
 char *control_explain_unknown(struct client *, int ms, const char *text);
 
