@@ -121,6 +121,8 @@ static const struct {
     {"auth: ok, PW", "auth: ***"},
     {"\"passphrase\": no rain", "\"passphrase\": \"***\" rain"},
     {"'token': line noise", "'token': '***' noise"},
+    {"s3_token: PW\n9token: PW\n3user3:PW@h:1/x",
+	"s3_token: ***\n9token: ***\n***@h:1/x"},
     /* commands */
     {"AUTH PW", "AUTH ***"}, {"auth PW PW", "auth *** ***"},
     {"'AUTH PW' failed", "'AUTH ***' failed"},
