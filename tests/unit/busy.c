@@ -9,6 +9,8 @@
 
 enum { RUNS = 3 };
 
+static struct json *plain; /* configuration without keys */
+
 /* Both sides of a case, with the CPU shares of other programs. */
 struct world {
 	struct pairing pair;
@@ -35,7 +37,8 @@ begin(struct world *w, double base, double contender)
 		w->parts[j] = (struct part){.rest = json_object(),
 		    .metrics = &w->metrics[j],
 		    .nmetrics = !isnan(percent[j])};
-		w->kases[j] = (struct kase){.parts = &w->parts[j], .nparts = 1};
+		w->kases[j] = (struct kase){
+		    .config = plain, .parts = &w->parts[j], .nparts = 1};
 		w->pair.side[j] = &w->kases[j];
 	}
 	busy_measure(&(struct comparison){.pairs = &w->pair, .npairs = 1});
@@ -196,9 +199,11 @@ missing(void)
 int
 main(void)
 {
+	plain = json_object();
 	weights();
 	shares();
 	found();
 	missing();
+	json_free(plain);
 	return tap_done();
 }

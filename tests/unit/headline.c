@@ -1,6 +1,10 @@
 /* The sentence that sums up a comparison: what changed, and what to do next. */
 #include "rows.h"
 
+#include "json.h"
+
+static struct json *plain; /* configuration without keys */
+
 static void
 say(const struct comparison *c, const char *want, const char *what)
 {
@@ -15,7 +19,7 @@ static void
 headlines(void)
 {
 	char set[] = "SET", get[] = "GET";
-	struct kase none = {0};
+	struct kase none = {.config = plain};
 	struct pairing pairs[] = {{.name = {set}, .side = {&none, &none}},
 	    {.name = {get}, .side = {&none, &none}}};
 	struct row rows[] = {row("rps", .95), row("p50_latency_ms", 1.5),
@@ -92,7 +96,7 @@ static void
 advice(void)
 {
 	char set[] = "SET";
-	struct kase none = {0};
+	struct kase none = {.config = plain};
 	struct pairing pairs[] = {{.name = {set}, .side = {&none, &none}},
 	    {.name = {set}, .side = {&none, &none}}};
 	struct row rows[] = {row("rps", 1), row("p50_latency_ms", 1),
@@ -182,7 +186,9 @@ advice(void)
 int
 main(void)
 {
+	plain = json_object();
 	headlines();
 	advice();
+	json_free(plain);
 	return tap_done();
 }
